@@ -146,7 +146,7 @@ def refuse_unanswered(cautions: Iterable[Caution], accepted: Iterable[str]) -> N
     open_ones = [caution for caution in cautions if not caution.is_accepted(accepted)]
     if not open_ones:
         return
-    what = "a caution is" if len(open_ones) == 1 else f"{len(open_ones)} cautions are"
+    what = "this caution is" if len(open_ones) == 1 else f"these {len(open_ones)} cautions are"
     listed = ". ".join(f"{caution}: {caution.mend}" for caution in open_ones)
     how = _how_to_accept(list(dict.fromkeys(caution.name for caution in open_ones)))
     raise CautionError(
@@ -212,7 +212,7 @@ class Findings:
             self._joined(name, breaks.joined, breaks.first_joined)
         else:
             self.notices.append(
-                f"values of {name}, which has no role, hold line breaks: {breaks.count:,}, first in line "
+                f"values with line breaks in {name}, which has no role: {breaks.count:,}, first in line "
                 f"{breaks.first_line:,}"
             )
 
@@ -236,7 +236,7 @@ class Findings:
             len(found),
             f"column {name!r} has {_n(len(found), 'value')} with line breaks"
             f"{_line(breaks.first_line if breaks else 0)}",
-            "see whether a quotation mark is not closed, or remove the line breaks",
+            "check whether a closing quotation mark is missing, or remove the line breaks",
         )
 
     def _is_joined(self, text: str) -> bool:
@@ -251,7 +251,7 @@ class Findings:
             count,
             f"column {name!r} has {_n(count, 'value')} that look{'s' * one} like several records of the table in one "
             f"value{_line(line)}",
-            "see whether a quotation mark is not closed, because people may be missing or mixed up",
+            "check whether a closing quotation mark is missing, because people may be missing or mixed up",
         )
 
     def _look_for_long(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
@@ -271,7 +271,7 @@ class Findings:
             int(far.sum()),
             f"column {name!r} has {_n(int(far.sum()), 'value')} of {shortest:,} characters or more, and all others "
             f"have at most {longest:,}",
-            "see whether something was added to them by mistake",
+            "check whether other text was added to them by mistake",
         )
 
     def _look_for_sentences(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
@@ -283,8 +283,8 @@ class Findings:
                 name,
                 len(values),
                 f"the sensitive column {name!r} looks like free text: it has {_n(len(values), 'different value')} of "
-                f"{words:.0f} words on average, each of which counts as a value of its own and may name a person, and "
-                "they are published as they are",
+                f"{words:.0f} words on average. They are published unchanged, each of them counts as a value of its "
+                "own, and they may name people",
                 "leave the column out, or replace the texts by a few categories",
             )
 
@@ -293,7 +293,10 @@ class Findings:
     def _look_for_alike(self, name: str, role: Role, values: pa.Array, rows: NDArray[np.int64]) -> None:
         kinds = alike(values)
         count = sum(map(len, kinds))
-        what = "that differ from another only in case, blanks, invisible characters, dashes or the like"
+        what = (
+            "that differ from another only in details such as upper and lower case, blanks, invisible characters or "
+            "dashes"
+        )
         merge = f"merge them with normalise=[{name!r}]"
         if kinds and role == "sensitive":
             self._add(
@@ -306,7 +309,7 @@ class Findings:
             )
         elif kinds and role == "identifier":
             self.notices.append(
-                f"{count:,} values of the identifier {name} {what[5:]}: see whether somebody is in the table twice"
+                f"{count:,} values of the identifier {name} {what[5:]}: check whether a person is in the table twice"
             )
         elif kinds:
             self.notices.append(f"{name} has {count:,} values {what}: if they mean the same, {merge}")
@@ -335,17 +338,17 @@ class Findings:
         n_rows = int(rows[places].sum())
         if len({key(values[place].as_py()) for place in places}) + gaps == 1:
             self.notices.append(
-                f"the sensitive column {name} has a value that means that the value is missing, in "
-                f"{_n(n_rows, 'row')}: it counts as a value like any other"
+                f"the sensitive column {name} has a text that stands for a missing value, in {_n(n_rows, 'row')}: it "
+                "counts as a value like any other"
             )
             return
-        also = ", besides empty ones," if gaps else ""
+        also = " besides empty cells" if gaps else ""
         self._add(
             "missing-words",
             name,
             len(places),
-            f"the sensitive column {name!r} has {_n(len(places), 'value')} that mean{'s' * (len(places) == 1)} that "
-            f"the value is missing{also} in {_n(n_rows, 'row')}, and that count as different values",
+            f"the sensitive column {name!r} has {_n(len(places), 'text')} that stand{'s' * (len(places) == 1)} for a "
+            f"missing value{also}, in {_n(n_rows, 'row')}, and they count as different values",
             "write missing values in one way",
             _examples([places], values, rows),
         )

@@ -37,7 +37,7 @@ def check_together(together: Sequence[Sequence[str]], roles: Roles, columns: Seq
     for names in together:
         roles.check_option("together", names, roles.sensitive)
         if len(names) < 2:
-            raise SchemaError(f"together: {', '.join(names)} is only one column: name at least two that become one")
+            raise SchemaError(f"together: {', '.join(names)} is only one column: name at least two columns to combine")
         for name in names:
             if name in taken:
                 raise SchemaError(f"together: column {name!r} is named twice: name each column once", column=name)

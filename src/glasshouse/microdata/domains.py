@@ -315,7 +315,9 @@ def _declared_order(domain: Domain, order: Sequence[Any]) -> NDArray[np.int64]:
     missed = [text for text in domain.texts if text not in place]
     if missed:
         raise DomainError(
-            f"the order declared for column {domain.name!r} misses {few(missed)}", column=domain.name, values=missed
+            f"the order declared for column {domain.name!r} does not have {few(missed)}",
+            column=domain.name,
+            values=missed,
         )
     return np.argsort([place[text] for text in domain.texts])
 

@@ -119,7 +119,7 @@ class Options:
         for option in ("ordered", "taxonomies", "categorical", "normalise", "bottom", "top"):
             if roles.weight in getattr(self, option):
                 raise SchemaError(
-                    f"column {roles.weight!r} is the survey weight: leave {option}= out for it. bins= says into which "
+                    f"column {roles.weight!r} is the survey weight and cannot have {option}=. bins= says into which "
                     "classes it is put",
                     column=roles.weight,
                 )

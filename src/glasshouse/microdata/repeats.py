@@ -34,7 +34,7 @@ def refuse_in_batches(repeated: Any, where: str) -> None:
     if repeated != "error":
         raise NotSupported(
             f"repeated='{repeated}' {where}, which never has all rows of a person at once",
-            instead="use engine='memory', or make one row for each person before",
+            instead="use engine='memory', or prepare a table with one row for each person",
         )
 
 
@@ -102,6 +102,6 @@ def _refuse_different(table: Microdata, person: NDArray[np.int64], first: NDArra
         listed = ", ".join(f"{name} of {len(found):,}" for name, found in differs.items() if len(found))
         raise InputError(
             f"people whose rows have different quasi-identifiers: {len(people):,} ({listed}). With "
-            "repeated='together' a person is one record: give each person the same value in all rows, put the column "
-            "into coarser ranges or leave it out, or draw one row of each person with repeated='sample'"
+            "repeated='together' each person becomes one record: give a person the same value in all rows, put the "
+            "column into coarser ranges or leave it out, or draw one row of each person with repeated='sample'"
         )

@@ -121,8 +121,8 @@ class Roles:
             yield f"columns with no role are not published: {', '.join(left_out)}"
         if self.identifier is None:
             yield (
-                "no identifier was named: the guarantee is given for each row, and for each person if nobody has two "
-                "rows"
+                "no identifier was named: the guarantee is given for each row, and holds for each person only if "
+                "nobody has two rows"
             )
 
 
@@ -163,7 +163,7 @@ def _order(column: str, order: Any) -> list[Any]:
 
 def respelled_notice(name: str, n_replaced: int) -> str:
     """Say how many spellings of a column were replaced."""
-    return f"spellings of {name} that were replaced by another of the same value: {n_replaced:,}"
+    return f"values of {name} that were replaced by another spelling of the same value: {n_replaced:,}"
 
 
 def dropped_notice(n_dropped: int) -> str:
@@ -202,9 +202,9 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     if holds in ("category", "boolean") or name in categorical:
         return
     raise DomainError(
-        f"the sensitive column {name!r} holds amounts ({holds}): amounts that differ a little satisfy l-diversity and "
-        f"protect nothing. Put them into ranges, such as bins={{{name!r}: 'intervals:10'}}, or list the column in "
-        "categorical= if its numbers are codes",
+        f"the sensitive column {name!r} has amounts ({holds}): amounts that differ only a little satisfy l-diversity, "
+        "although an attacker learns the amount almost exactly. Put them into ranges, such as "
+        f"bins={{{name!r}: 'intervals:10'}}, or list the column in categorical= if its numbers are codes",
         column=name,
         situation="amounts",
     )

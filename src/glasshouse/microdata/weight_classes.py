@@ -118,7 +118,7 @@ def classed_weights(
     if wrong:
         raise DomainError(
             f"the weight {name!r} has {wrong:,} values that are not positive or are infinite: a weight must be a "
-            "positive number. Remove people who do not count",
+            "positive number. Remove records with the weight 0",
             column=name,
         )
     different, first, place = np.unique(weights, return_index=True, return_inverse=True)

@@ -48,7 +48,7 @@ def policy_from(inspection: Inspection, *, file: str | None = None, out: str = "
     >>> patients = {"age": [30, 30, 41, 52], "sex": ["F", "M", "F", "F"], "disease": ["flu", "flu", "ulcer", "HIV"]}
     >>> print(policy_from(gh.inspect(patients), file="patients.csv").partition("[principle]")[2])
     <BLANKLINE>
-    # disease: ell can be at most 2
+    # disease: l-diversity is possible up to l = 2
     ell = 2
     <BLANKLINE>
     [release]

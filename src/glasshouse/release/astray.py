@@ -57,18 +57,21 @@ def _astray(path: Path) -> Astray | None:
     if path.is_file():
         return _of_file(path)
     if _is_release(path / RELEASE):
-        return Astray(f"{path} is the folder that was published into. The release is in it:", (path / RELEASE,))
+        return Astray(f"{path} is the output folder of a publication. The release is in it:", (path / RELEASE,))
     above = _release_above(path)
     if above is not None:
         return Astray(f"{path} is a part of a release. The release is:", (above,))
     if path.name == AUDIT and _is_release(path.parent / RELEASE):
         return Astray(
-            f"{path} is the audit, which must stay inside. The release is beside it:", (path.parent / RELEASE,)
+            f"{path} is the audit, which must stay inside your organization. The release is beside it:",
+            (path.parent / RELEASE,),
         )
     inside = tuple(_releases_in(path))
     if inside:
         return Astray(f"{path} is a folder with {_these(len(inside))} in it:", inside)
-    what = "is an empty folder" if not any(path.iterdir()) else f"is a folder without {MANIFEST}, which a release has"
+    what = (
+        "is an empty folder" if not any(path.iterdir()) else f"is a folder without {MANIFEST}, so it is not a release"
+    )
     return Astray(f"{path} {what}.", ())
 
 
@@ -77,13 +80,13 @@ def _of_missing(path: Path) -> Astray | None:
         return None
     parent = path.parent
     if not parent.is_dir():
-        return Astray(f"There is no folder {parent}: was it moved, or is it relative to another folder?", ())
+        return Astray(f"There is no folder {parent}: was it moved, or are you in another folder?", ())
     names = [entry.name for entry in _entries(parent)]
     near = [parent / name for name in get_close_matches(path.name, names, n=3, cutoff=0.6)]
     meant = [found for one in near for found in (one, one / RELEASE) if _is_release(found)]
     meant = meant or ([parent] if _is_release(parent) else [])
     meant = meant or list(_releases_in(parent))
-    words = f"There is nothing at {path}."
+    words = f"There is no file or folder {path}."
     return Astray(f"{words} {_these(len(meant)).capitalize()} nearby:" if meant else words, tuple(meant[:_MOST_MEANT]))
 
 
@@ -96,7 +99,9 @@ def _of_file(path: Path) -> Astray | None:
             folders = [str(Path(name).parent) for name in archive.namelist() if Path(name).name == MANIFEST]
         if folders:
             there = "" if folders[0] == "." else f" in its folder {folders[0]}"
-            return Astray(f"{path} is an archive with a release{there}: unpack it, and name the folder.", ())
+            return Astray(
+                f"{path} is an archive with a release{there}: unpack it, and give the path of the folder.", ()
+            )
         return Astray(f"{path} is an archive without {MANIFEST}, so that there is no release in it.", ())
     return None
 

@@ -105,7 +105,7 @@ class Contents:
         """Refuse a release with several marginals none of which ties people to values."""
         if not self.seats:
             raise NotSupported(
-                f"none of the release's tables ties quasi-identifiers to {self.column}",
+                f"no table of the release links quasi-identifiers to {self.column}",
                 instead="there is nothing to attack: the release shows how often each value occurs, but not which "
                 "people have it",
             )
@@ -212,7 +212,7 @@ def left_by(release: Release, seats: Seats, labels: Sequence[int | str]) -> NDAr
 def _refuse_too_large(release: Release) -> None:
     """Refuse to read a release in less memory than that takes, if it is large."""
     if release.n_tuples > PART_ROWS:
-        doing = f"reading a release of {release.n_tuples:,} people, besides loading it,"
+        doing = f"reading a release of {release.n_tuples:,} people, in addition to loading it,"
         refuse_without_room(release.n_tuples * _READ, doing, instead="use a machine with more memory")
 
 

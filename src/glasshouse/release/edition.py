@@ -98,7 +98,7 @@ def place_in(editions: Sequence[Edition], label: Any) -> int:
             return place
     if not editions:
         raise InputError(
-            "the release has no editions, so it does not say who came or left later: leave the edition out"
+            "the release has no editions, so it does not say who was added or left later: leave the edition out"
         )
     raise InputError(f"the release has no edition {label!r}: it has {', '.join(str(e.label) for e in editions)}")
 
@@ -142,12 +142,12 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
     if not editions:
         return guarantee
     limits = [
-        "it is not hidden that a person came or left: the edition of each person is published, and so is who left",
+        "it is not hidden that a person was added or left: the edition of each person is published, and so is who left",
         *(
             (
-                f"edition {edition.label} is missing: {edition.n_dropped:,} people came who could not be published "
-                "under the principle, and nothing is guaranteed for them; an attacker learns that too many of them had "
-                "the same value"
+                f"edition {edition.label} was not published: its {edition.n_dropped:,} new people could not be "
+                "published under the principle, and nothing is guaranteed for them; an attacker learns that too many "
+                "of them had the same value"
             )
             for edition in editions
             if edition.is_closed
@@ -156,17 +156,17 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
     return replace(
         guarantee,
         promise=f"{guarantee.promise}, over all editions together",
-        theorem=f"{guarantee.theorem}; all editions together tell about a person only what the person's own edition "
-        "tells, because the other editions were made without looking at its people (Theorem E1)",
+        theorem=f"{guarantee.theorem}; all editions together reveal about a person only what the person's own edition "
+        "reveals, because the other editions were made without the data of its people (Theorem E1)",
         assumptions=(
             *guarantee.assumptions,
-            "for the attacker, the values of people who came in different editions are independent of each other",
+            "for the attacker, the values of people in different editions are independent of each other",
             (
-                "who comes and who leaves does not depend on sensitive values. If people with one value leave more "
-                "often than people with another, an attacker can learn more about those who left or stayed: the odds "
-                "of the two values change by the ratio of the odds of leaving"
+                "who is added and who leaves does not depend on sensitive values. If people with one value leave "
+                "more often than people with another, an attacker can learn more about the people who left or "
+                "stayed: the odds of the two values change by the factor by which the odds of leaving differ"
             ),
-            "nobody has two identifiers, or gets another one later",
+            "each person has only one identifier, which never changes",
         ),
         limits=(*guarantee.limits, *limits),
     )

@@ -103,7 +103,7 @@ class Layout:
         elif recipe.sensitive:
             self._check_apart(tables, recipe)
         else:
-            raise _refusal("this version of Glasshouse does not know its recoding")
+            raise _refusal("this version of Glasshouse does not know its recoding (a newer one may)")
 
     def _check_single(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
         found = [table.column_names for table in tables.values()]
@@ -151,19 +151,19 @@ PERMUTATION: Final = Layout(
     exact=True,
     around_groups=False,
     columns_apart=True,
-    meaning="A row is not a person. All quasi-identifiers and all sensitive values are exact, but within every group "
-    "(the rows with the same Group-ID) the sensitive values were shuffled at random. Count the values of a "
-    "whole group: the values that are next to each other in a row need not belong to the same person.",
+    meaning="The sensitive value in a row need not belong to the person of the row. All quasi-identifiers and all "
+    "sensitive values are exact, but within each group (the rows with the same Group-ID) the sensitive values "
+    "were shuffled at random. So count the values of a whole group.",
 )
 PERTURBED: Final = Layout(
     name="perturbed",
     kind="sample",
     size=SIZE,
     meaning=(
-        "Each row represents a group of G people: one of them was chosen at random. The description of the sensitive "
-        "column gives the probability that the sensitive value is the true value of that person; otherwise it is a "
-        "random value. So no row is a fact about a person, and a sensitive value may look impossible beside its "
-        "quasi-identifiers."
+        "Each row represents a group of people, whose number is in the column G: one of them was chosen at random. "
+        "The description of the sensitive column gives the probability that the sensitive value is the true value of "
+        "that person; otherwise it is a random value. So do not read a row as a fact about a person: a sensitive "
+        "value may even look impossible beside its quasi-identifiers."
     ),
 )
 ANATOMY: Final = Layout(
@@ -189,9 +189,10 @@ ANGEL: Final = Layout(
     around_groups=False,
     columns_apart=True,
     whole=False,
-    meaning="The table `bt` counts the sensitive values of each batch. Each table `gt`, `gt_2`, ... has one row for "
-    "each person, with coarser quasi-identifiers and, where the table was made for sensitive values, the "
-    "number of the person's batch. The release does not say which person of a batch has which of its values.",
+    meaning="The table `bt` counts the sensitive values of each batch, which is a group of people. Each table `gt`, "
+    "`gt_2`, ... has one row for each person, with coarser quasi-identifiers and, if the table can be combined "
+    "with sensitive values, the number of the person's batch. The release does not say which person of a batch "
+    "has which of its values.",
 )
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
@@ -204,7 +205,7 @@ def layout_of(recipe: Recipe) -> Layout:
     """The layout of a release by its recipe; `SourceError` where this version knows no such recoding."""
     layout = LAYOUTS.get(str(recipe.recoding.get("name")))
     if layout is None:
-        raise _refusal("this version of Glasshouse does not know its recoding")
+        raise _refusal("this version of Glasshouse does not know its recoding (a newer one may)")
     return layout
 
 

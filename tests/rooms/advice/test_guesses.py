@@ -78,8 +78,8 @@ def test_what_nothing_tells_must_be_decided_and_is_said_so() -> None:
     report = gh.inspect(table)
 
     assert [column.name for column in report.undecided] == ["x7", "race"]
-    assert "decide: x7: neither its name nor its values tell what it is" in " ".join(str(report).split())
-    assert "decide: race: others may see it" in " ".join(str(report).split())
+    assert "decide: x7: neither its name nor its values show what it is" in " ".join(str(report).split())
+    assert "decide: race: others may know it" in " ".join(str(report).split())
     decided = gh.inspect(table, roles={"x7": "sensitive", "race": "quasi"})
     assert not decided.undecided
     assert decided.suggested["sensitive"] == "x7"

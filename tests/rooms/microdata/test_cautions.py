@@ -113,7 +113,7 @@ def test_a_mark_that_a_backslash_should_escape_does_not_pass_unseen(tmp_path: Pa
     rows[50][2] = '"a \\"flu\\" of sorts"'
     path.write_text(text_of(rows))
     assert any(
-        "go on after their closing quotation mark" in notice and "line 52" in notice
+        "with text after the closing quotation mark" in notice and "line 52" in notice
         for notice in gh.read(path, **ROLES).notices
     )
 
@@ -172,7 +172,7 @@ def test_so_it_is_in_a_column_that_has_no_role(tmp_path: Path, publish: Door) ->
     rows[100][1] = '"first line\nsecond line"'
     path.write_text(text_of(rows, header=header))
     publish(path)
-    assert any("note, which has no role, hold line breaks: 1" in notice for notice in gh.read(path, **ROLES).notices)
+    assert any("line breaks in note, which has no role: 1" in notice for notice in gh.read(path, **ROLES).notices)
 
 
 @DOORS
@@ -405,7 +405,10 @@ def test_of_quasi_identifiers_look_alikes_are_a_notice() -> None:
     people = {"town": ["Oslo", "oslo", "1", "01"] * 3, "disease": ["a", "b", "c"] * 4}
     table = gh.read(people, quasi=["town"], sensitive="disease")
     assert table.cautions == ()
-    assert any("town has 2 values that differ from another only in case" in notice for notice in table.notices)
+    assert any(
+        "town has 2 values that differ from another only in details such as upper and lower case" in notice
+        for notice in table.notices
+    )
     assert any("town has 2 values that write the same number in different ways" in notice for notice in table.notices)
     gh.publish(table, principle=gh.LDiversity(ell=2))
 
@@ -413,7 +416,7 @@ def test_of_quasi_identifiers_look_alikes_are_a_notice() -> None:
 def test_look_alike_identifiers_are_said_and_refused_once_they_are_one() -> None:
     people = {"who": ["p1", "P1", "p2", "p3"], "town": ["a", "b", "c", "d"], "disease": ["a", "b", "c", "d"]}
     roles: dict[str, Any] = {"quasi": ["town"], "sensitive": "disease", "identifier": "who"}
-    assert any("see whether somebody is in the table twice" in notice for notice in gh.read(people, **roles).notices)
+    assert any("check whether a person is in the table twice" in notice for notice in gh.read(people, **roles).notices)
     with pytest.raises(gh.InputError, match="1 rows have an identifier 'who' that an earlier row has"):
         gh.read(people, **roles, normalise=["who"])
 
@@ -428,7 +431,7 @@ def test_texts_of_one_number_and_several_words_for_missing_stop_publishing() -> 
     assert (caution.name, caution.count) == ("missing-words", 3)
     one = gh.read({"age": ages, "d": ["unknown", "flu", "gout"] * 4}, quasi=["age"], sensitive="d")
     assert one.cautions == ()
-    assert any("means that the value is missing, in 4 rows" in notice for notice in one.notices)
+    assert any("stands for a missing value, in 4 rows" in notice for notice in one.notices)
     gaps = gh.read({"age": ages, "d": ["unknown", None, "gout"] * 4}, quasi=["age"], sensitive="d", missing="category")
     assert [caution.name for caution in gaps.cautions] == ["missing-words"]
 

@@ -199,7 +199,7 @@ def test_the_suggested_roles_read_the_table() -> None:
 def test_the_risk_is_said_in_words_the_fewest_columns_first() -> None:
     report = inspect({"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "f"], "disease": ["x", "x", "y", "z"]})
 
-    assert report.risk == ("50 % of rows are unique in (age, sex)",)
+    assert report.risk == ("50 % of rows are unique by age, sex",)
     assert report.risk[0] in str(report)
 
 
@@ -211,8 +211,8 @@ def test_the_risk_ends_with_all_quasi_identifiers_together() -> None:
         "race": ["a", "a", "b", "b"],
     }
 
-    assert inspect(four).risk[-1] == "50 % of rows are unique in (age, sex, city, race)"
-    assert inspect({"age": [1, 1, 2, 3]}).risk == ("50 % of rows are unique in (age)",)
+    assert inspect(four).risk[-1] == "50 % of rows are unique by age, sex, city, race"
+    assert inspect({"age": [1, 1, 2, 3]}).risk == ("50 % of rows are unique by age",)
 
 
 def test_adult_gets_the_roles_of_the_literature(shared_data: Any) -> None:
@@ -376,7 +376,7 @@ def test_the_largest_ell_is_rows_by_the_most_frequent_value_rounded_down(
 
     assert report is not None
     assert (ell, complete) == (report.largest_ell, report.largest_ell_complete)
-    assert f"ell can be at most {ell}" in str(report)
+    assert f"l-diversity is possible up to l = {ell}" in str(report)
     assert (ell < 2) == ("more than half" in str(report))
     assert (ell != complete) == (f"{complete} if the rows without a value are dropped" in str(report))
 

@@ -285,7 +285,11 @@ def test_missed_values_are_all_in_the_error_and_ten_in_its_message() -> None:
             ("b", "d"),
         ),
         (["a;X", "b;Y"], "root, and must be the same in all rows; it is 'X', 'Y'", ("X", "Y")),
-        (["a;b;a;*", "c;b;a;*"], "occur again above themselves, with another label between: 'a'", ("a",)),
+        (
+            ["a;b;a;*", "c;b;a;*"],
+            "occur twice on the way from a value to the root, with another label between: 'a'",
+            ("a",),
+        ),
         (["*;X;*", "a;X;*"], r"label as the root of the taxonomy; give the root another label than '\*'", ("*",)),
         (["a|X|*", "b|X|*"], "one field in every row: see whether ';' is the right delimiter", ()),
         ([], "no rows", ()),
@@ -310,8 +314,8 @@ def test_a_nested_taxonomy_that_contradicts_itself_is_refused() -> None:
         ({"any": {"a": branch, "b": branch}}, "occurs twice"),
         ({"any": {"a": ["x"], "b": ["x"]}}, "more than once: 'x'"),
         ({"any": [{"a": ["x", "y"]}, {"a": ["z", "w"]}]}, "cannot be told apart: 'a'"),
-        ({"x": {"y": {"x": ["a", "b"]}, "z": ["c"]}}, "occur again above themselves"),
-        ({"any": [["x"], ["y"]]}, "a list within a list"),
+        ({"x": {"y": {"x": ["a", "b"]}, "z": ["c"]}}, "occur twice on the way"),
+        ({"any": [["x"], ["y"]]}, "an inner list has no label"),
         ({"any": ["x", None]}, "not NoneType"),
         ({}, "must not be empty"),
         ("flu", "a dict of labels"),
@@ -321,7 +325,7 @@ def test_a_nested_taxonomy_that_contradicts_itself_is_refused() -> None:
 
 
 def test_two_leaves_that_are_one_number_are_refused() -> None:
-    with pytest.raises(DomainError, match=r"that mean the same value: '37', '37\.0'") as caught:
+    with pytest.raises(DomainError, match=r"that stand for the same value: '37', '37\.0'") as caught:
         Taxonomy.from_nested({"any": ["37", "37.0", "38"]}).bind("age", pa.array([38.0]))
 
     assert caught.value.values == ("37", "37.0")
@@ -481,7 +485,9 @@ def test_quantiles_look_at_the_table_and_say_so() -> None:
         lambda: Taxonomy.quantiles(n=2).bind("pay", pa.array([1, 2])),
         lambda: Taxonomy.quantiles(n=2).bin(pa.array([1, 2]), name="pay"),
     ):
-        with pytest.warns(DisclosureWarning, match="takes its borders from the values of column 'pay'") as caught:
+        with pytest.warns(
+            DisclosureWarning, match="takes the borders of its intervals from the values of column 'pay'"
+        ) as caught:
             use()
         assert caught[0].filename == __file__
 

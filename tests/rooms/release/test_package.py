@@ -210,7 +210,7 @@ def test_the_readme_says_that_a_seeded_release_is_for_tests(tmp_path: Path) -> N
     release = gh.publish(table(), principle=gh.LDiversity(ell=2), source=gh.Source.seeded(1))
     release.save(tmp_path / "release", allow_seed=True)
 
-    assert "came from a fixed seed" in (tmp_path / "release" / "README.md").read_text()
+    assert "made with a fixed seed" in (tmp_path / "release" / "README.md").read_text()
 
 
 def test_names_with_odd_characters_do_not_break_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,7 @@ def test_an_audit_without_a_list_is_replaced_if_all_of_it_can_be_told_by_what_is
 
     told = publish_again(patients, out)
     assert told.exit_code == 2
-    assert "on no list of files that Glasshouse wrote" in told.stderr
+    assert "it is not known whether Glasshouse wrote" in told.stderr
     for name in ("report.html", *ATTACKED):
         (out / "audit" / name).unlink()
     told = run("publish", patients, *ROLES, "--out", out, "--force", "--no-report")

@@ -75,7 +75,7 @@ def test_another_key_and_no_signature_are_refused(signed: Path, tmp_path: Path) 
 def test_a_release_that_was_changed_is_not_signed(signed: Path) -> None:
     folder = signed / "out" / "release"
     (folder / "README.md").write_text("something else")
-    with pytest.raises(gh.InputError, match="is not as it was published"):
+    with pytest.raises(gh.InputError, match="was changed after it was published"):
         gh.sign(folder, key=signed / "steward.pem", signer="The office")
 
 

@@ -159,7 +159,9 @@ class Answer:
                 "save", "format", ("'csv', 'json' or 'arrow', or a file name that ends in .csv, .json or .arrow"), form
             )
         if not force and os.path.lexists(target):
-            raise OutputError(f"{target} exists already: choose another name, or pass force to replace it", path=target)
+            raise OutputError(
+                f"{target} exists already: choose another name, or replace it with force=True", path=target
+            )
         write_whole(target, self._bytes(form), private=False)
 
     def _bytes(self, form: str) -> bytes:

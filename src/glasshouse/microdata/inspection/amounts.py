@@ -64,7 +64,9 @@ def readings_of(values: pa.Array | pa.ChunkedArray) -> tuple[Reading, ...]:
 def _of_numbers(values: Any) -> Iterator[Reading]:
     distinct = len(pc.unique(values))
     if pa.types.is_integer(values.type) and distinct <= MOST_CODES:
-        yield Reading(words=f"Its {distinct:,} different numbers are taken as names, not as amounts.", categorical=True)
+        yield Reading(
+            words=f"Its {distinct:,} different numbers are treated as codes, not as amounts.", categorical=True
+        )
         return
     amounts = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
     amounts = amounts[np.isfinite(amounts)]
@@ -87,8 +89,8 @@ def _of_dates(values: Any) -> Iterator[Reading]:
 
 def _of_quantiles() -> Iterator[Reading]:
     words = (
-        "It is read as up to five intervals with about as many records each. Their borders come from the table, and "
-        "are published."
+        "It is read as up to five intervals with about the same number of records each. The borders of the intervals "
+        "come from the table, and are published."
     )
     yield Reading(words=words, bins="quantiles:5")
 

@@ -172,9 +172,12 @@ def with_roles(
 def _question(name: str, role: Role, reason: str) -> str:
     """What must be decided about a column of which neither the name nor the values tell enough."""
     if role == "quasi" and first_match(name, ORIGIN):
-        return "others may see it, and many laws protect it: is it a quasi-identifier, or sensitive?"
+        return "others may know it, and many laws protect it: is it a quasi-identifier, or sensitive?"
     if reason.startswith(_UNKNOWN):
-        return "neither its name nor its values tell what it is: is it known to others, sensitive, or to be left out?"
+        return (
+            "neither its name nor its values show what it is: may others know it (a quasi-identifier), is it "
+            "sensitive, or is it left out?"
+        )
     return ""
 
 
@@ -236,7 +239,7 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
         return "identifier", f"names a person ({found.piece!r})"
     found = first_match(name, NUMBERS)
     if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
-        return "identifier", f"may number people ({found.piece!r}): values hardly repeat"
+        return "identifier", f"may be a personal number ({found.piece!r}): hardly any value repeats"
     return _role_by_values(report)
 
 
@@ -247,7 +250,7 @@ def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
     if report.kind in ("text", "integer") and _nearly_distinct(report):
         return "identifier", "no value repeats" if report.distinct_share == 1 else "hardly any value repeats"
     if report.unique_share >= FINGERPRINT:
-        return "leave out", f"{_UNKNOWN}, and it alone singles out {percent(report.unique_share)} of rows"
+        return "leave out", f"{_UNKNOWN}, and {percent(report.unique_share)} of rows have a value that no other row has"
     return "quasi", f"{_UNKNOWN}, so assume that others may know it"
 
 

@@ -72,7 +72,7 @@ class SensitiveReport:
     must_be_binned: bool
 
     def __str__(self) -> str:
-        text = f"{self.column}: ell can be at most {self.largest_ell:,}"
+        text = f"{self.column}: l-diversity is possible up to l = {self.largest_ell:,}"
         if self.largest_ell_complete != self.largest_ell:
             text += f", or {self.largest_ell_complete:,} if the rows without a value are dropped"
         if self.largest_ell < 2:
@@ -80,8 +80,8 @@ class SensitiveReport:
         if self.must_be_binned:
             text += (
                 "; but it contains amounts, and l-diversity does not protect amounts that differ only a little: put "
-                "them into ranges (bins=), which lowers ell, or list the column in categorical= if its numbers are "
-                "codes"
+                "them into ranges (bins=), which lowers this l, or list the column in categorical= if its numbers "
+                "are codes"
             )
         return text
 
@@ -213,9 +213,9 @@ def inspect(
     >>> report.suggested
     {'identifier': None, 'quasi': ['age', 'sex'], 'sensitive': 'disease'}
     >>> report.risk
-    ('100 % of rows are unique in (age, sex)',)
+    ('100 % of rows are unique by age, sex',)
     >>> print(report.sensitive)
-    disease: ell can be at most 2
+    disease: l-diversity is possible up to l = 2
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
@@ -288,7 +288,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
             "(quasi=)"
         )
     if chosen is None:
-        yield ("no column looks sensitive: name the column whose value nobody may learn about a person (sensitive=)")
+        yield ("no column looks sensitive: name the column whose values must be protected (sensitive=)")
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
@@ -297,8 +297,8 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
         yield (
-            f"no column can be the identifier{why}. The guarantee is then given for each row: make sure that nobody "
-            "has two rows"
+            f"no column can be the identifier{why}. Without one, the guarantee is given for each row: make sure that "
+            "nobody has two rows"
         )
     yield from repetition_notices(measured, reports)
     gaps = [report for report in reports if report.missing and (report.role == "quasi" or report.name == chosen)]
@@ -346,7 +346,7 @@ def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> 
             ]
             yield from _item(f"decide: {', '.join(names)}: {question}")
     sections = {
-        "How many people stand out (a missing value counts as a value)": report.risk,
+        "How many people have values that nobody else has (a missing value counts as a value)": report.risk,
         "Sensitive value": [str(report.sensitive)] if report.sensitive else [],
         "Notices": report.notices,
     }

@@ -55,9 +55,9 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
     n_same = int((counts - 1).sum())
     if n_same and not told:
         yield (
-            f"rows that are equal to an earlier one in every column: {n_same:,}. They belong to people who are alike, "
-            "or to people with several rows. If a column says who a row is about, name it (identifier=), and give "
-            "repeated='together' or repeated='sample'"
+            f"rows that are equal to an earlier row in every column: {n_same:,}. They belong to different people with "
+            "equal values, or to people with several rows. If a column says who a row is about, name it "
+            "(identifier=), and give repeated='together' or repeated='sample'"
         )
 
 
@@ -81,9 +81,9 @@ def _is_key(name: str) -> bool:
 
 def _of_household(name: str) -> str:
     return (
-        f"{name} looks like a number of households or addresses that several rows share. People who live together may "
-        "have the same sensitive value, and the guarantee is given for each person alone: an attacker who knows that "
-        f"they have the same value learns more. To protect whole households, {_read_as(name)}"
+        f"{name} looks like the number of a household or an address, which several rows share. People who live "
+        "together may have the same sensitive value, and the guarantee is given for each person alone: an attacker "
+        f"who knows that they have the same value learns more. To protect whole households, {_read_as(name)}"
     )
 
 

@@ -32,7 +32,7 @@ class Uniqueness:
     """How many rows are alone with their values in some columns.
 
     >>> print(Uniqueness(columns=("age", "sex", "zipcode"), unique=870, n_tuples=1000))
-    87 % of rows are unique in (age, sex, zipcode)
+    87 % of rows are unique by age, sex, zipcode
     """
 
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class Uniqueness:
         return share(self.unique, self.n_tuples)
 
     def __str__(self) -> str:
-        return f"{percent(self.share)} of rows are unique in ({', '.join(self.columns)})"
+        return f"{percent(self.share)} of rows are unique by {', '.join(self.columns)}"
 
 
 def uniqueness(columns: Sequence[Column]) -> Uniqueness:

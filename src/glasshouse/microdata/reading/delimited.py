@@ -295,7 +295,7 @@ def _open_line(file: Delimited) -> int | None:
 def quotes_notices(file: Delimited, quotes: Quotes) -> Iterator[str]:
     if quotes.n_astray:
         yield (
-            f"quoted values of {file.path.name} that go on after their closing quotation mark: {quotes.n_astray:,}, "
+            f"quoted values of {file.path.name} with text after the closing quotation mark: {quotes.n_astray:,}, "
             f"first in line {quotes.first_astray:,}. Write a quotation mark inside a value twice"
         )
 
@@ -420,8 +420,8 @@ def encoding_of(file: Delimited) -> str:
 def taken_for(file: Delimited) -> str:
     """Say which encoding was guessed."""
     return (
-        f"{file.path.name} is not UTF-8, and {file.encoding} is assumed: if letters look wrong, give the encoding "
-        "(encoding=)"
+        f"{file.path.name} is not UTF-8 and is read as {file.encoding}: if letters look wrong, give the right "
+        "encoding (encoding=)"
     )
 
 
@@ -497,8 +497,8 @@ def _ragged(file: Delimited) -> SourceError:
             found = 0
     if not found:
         return SourceError(
-            f"{file.path}: the record that begins in line {line + 1:,} does not end: see whether a quotation mark is "
-            "not closed",
+            f"{file.path}: the record that begins in line {line + 1:,} does not end: check whether a closing "
+            "quotation mark is missing",
             source=file.path,
         )
     fields = "1 field" if found == 1 else f"{found:,} fields"
@@ -523,7 +523,10 @@ def column_notices(file: Delimited, header: Sequence[str], table: pa.Table, kept
         yield kept_notice(kept)
     commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
     if commas and file.decimal == ".":
-        yield f"read as text, although they look like numbers with a decimal comma (decimal=','): {', '.join(commas)}"
+        yield (
+            f"columns that look like numbers with a decimal comma and are read as text: {', '.join(commas)}. To read "
+            "them as numbers, use decimal=','"
+        )
     if all(_reads_as_number(name) for name in header):
         yield f"the first line of {file.path.name} is read as the names of the columns, although it has numbers"
 

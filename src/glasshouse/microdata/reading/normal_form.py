@@ -69,7 +69,10 @@ def normalise(
         whole = {name: numbers for name in plain if (numbers := _whole(columns[name])) is not None}
         columns |= whole
         if whole:
-            notices.append(f"whole numbers with gaps arrived as floats and are read as integers: {', '.join(whole)}")
+            notices.append(
+                "whole numbers with missing values were stored as decimals and are read as whole numbers: "
+                f"{', '.join(whole)}"
+            )
     return pa.table(columns), orders, tuple(notices)
 
 

@@ -119,7 +119,11 @@ def _near(name: str, known: list[tuple[str, ...]]) -> str:
 
 def _hidden_rows(connection: Any, names: tuple[str, str]) -> list[str]:
     ((hidden,),) = run(connection, "SELECT row_security_active($1::text::regclass)", (quoted(*names),))
-    return ["row security is on: this user may see only a part of the table"] if hidden else []
+    return (
+        ["row security is on, so this user may see only a part of the table: ask the administrator of the database"]
+        if hidden
+        else []
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- columns

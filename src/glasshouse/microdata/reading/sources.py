@@ -454,8 +454,8 @@ def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: 
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
     if last not in _TEXT_SUFFIXES and delimiter is None:
         raise SourceError(
-            f"{path} is text, but {last} does not say that it is a table: if it is one, say what separates its fields "
-            "(delimiter=)",
+            f"{path} is a text file, but its name does not end like that of a table (such as .csv): if it is a table, "
+            "say what separates its fields (delimiter=)",
             source=path,
         )
 

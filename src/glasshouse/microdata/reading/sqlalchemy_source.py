@@ -31,7 +31,7 @@ class SqlSelection:
         self.url = checked_url(address)
         self.table, self.query = selected.get("table"), selected.get("query")
         if (self.table is None) == (self.query is None):
-            raise InputError("of a database, name one table (table=) or give one query (query=)")
+            raise InputError("for a database, name one table (table=) or give one query (query=)")
 
     def __str__(self) -> str:
         what = "the query" if self.table is None else f"the table {self.table}"

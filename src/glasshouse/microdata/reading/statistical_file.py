@@ -107,7 +107,8 @@ def _column(
     unnamed = sum(_key(value) not in named for value in present.to_pylist())
     if unnamed:
         notices.append(
-            f"{name}: {unnamed:,} of its values have no label, so its codes are kept and its labels are not used"
+            f"{name}: {unnamed:,} of its values have no label, so the codes of the whole column are kept and its "
+            "labels are not used"
         )
         return column
     order = list(dict.fromkeys(named[_key(value)] for value in own))

@@ -194,8 +194,8 @@ class Quantiles(Builder):
         fits = _is_number(values.type) or _is_date(values.type)
         _require(name, values, fits, "Taxonomy.quantiles", "numbers or dates")
         warnings.warn(
-            f"Taxonomy.quantiles takes its borders from the values of {_column(name)}, and published labels show "
-            "them. Taxonomy.intervals makes borders that do not depend on the values",
+            f"Taxonomy.quantiles takes the borders of its intervals from the values of {_column(name)}, and published "
+            "labels show these borders. Taxonomy.intervals makes borders that do not depend on the values",
             DisclosureWarning,
             stacklevel=4,
         )

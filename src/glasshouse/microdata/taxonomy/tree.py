@@ -280,7 +280,7 @@ class Tree:
             if len(set(read)) < len(read):
                 twice = {text for text, count in Counter(read).items() if count > 1}
                 _refuse(
-                    "leaves of the taxonomy that mean the same value:",
+                    "leaves of the taxonomy that stand for the same value:",
                     [leaf for leaf, text in zip(leaves, read, strict=True) if text in twice],
                     column=name,
                 )
@@ -305,7 +305,11 @@ class Tree:
         shared = [node for node, label in enumerate(self.labels) if counts[label] > 1]
         cyclic = dict.fromkeys(self.labels[node] for node in shared if self._returns(node))
         if cyclic:
-            _refuse("labels of the taxonomy that occur again above themselves, with another label between:", cyclic)
+            _refuse(
+                "labels of the taxonomy that occur twice on the way from a value to the root, with another label "
+                "between:",
+                cyclic,
+            )
         names = list(self.labels)
         unclear = [node for node in shared if node and not self._is_leaf[node]]
         above = {node: self.parents[node] for node in unclear}
@@ -376,7 +380,7 @@ def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, 
     pairs: list[tuple[object, object]] = []
     for item in content:
         if isinstance(item, list | tuple):
-            _refuse("in the nested taxonomy, a list within a list needs a label, below", [label])
+            _refuse("in the nested taxonomy, an inner list has no label, below", [label])
         pairs.extend(_entries(item, label, seen) if isinstance(item, Mapping) else [(item, None)])
     return pairs
 

@@ -25,9 +25,9 @@ _WRITERS: Final = {"xlsx": write_workbook, "stata": write_stata}
 _READERS: Final = {"xlsx": read_workbook, "stata": read_stata}
 _README: Final = """# A copy of a release
 
-These files hold the tables of a release, value by value, for programs that do not read Parquet or CSV. The release
-itself says what the tables mean, what is promised to the people in them and how to check it. `glasshouse verify` of the
-folder that holds the release and this one checks both.
+These files have the tables of a release, with the same rows and values, for programs that do not read Parquet or CSV.
+The release itself says what the tables mean, what is guaranteed and how to check it. `glasshouse verify` of the folder
+that contains the release and this copy checks both.
 """
 
 
@@ -48,8 +48,8 @@ def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
             refuse_existing(place, force=force)
         elif force and release_named_by(place) is not None:
             raise OutputError(
-                f"{place} is a copy of the release that is to be replaced: publish with the format {name!r} to write "
-                "it anew, or remove it",
+                f"{place} is a copy of the old release, which is about to be replaced: publish with format={name!r} "
+                "to write a new copy, or delete it",
                 path=place,
             )
 
@@ -77,7 +77,7 @@ def write_copy(release: Release, manifest: Path, place: Path, format: str, *, fo
         difference = _difference(release, new, format)
         if difference is not None:
             raise OutputError(
-                f"{difference}: the format {format!r} cannot hold it. Publish as csv or parquet", path=place
+                f"{difference}: the format {format!r} cannot store it. Publish as csv or parquet", path=place
             )
         (new / "README.md").write_text(_README, encoding="utf-8")
         write_contents(new, release=manifest_sum(manifest))
@@ -102,11 +102,11 @@ def compared_copies(release: Release, out: Path) -> list[str]:
         if named != manifest_sum(out / "release"):
             raise SourceError(f"{place} is a copy of another release than {out / 'release'}", source=place)
         if stranger is not None:
-            raise SourceError(f"{place} is not as Glasshouse wrote it: {stranger}", source=place)
+            raise SourceError(f"{place} was changed after Glasshouse wrote it: {stranger}", source=place)
         difference = _difference(release, place, name)
         if difference is not None:
             raise SourceError(f"{place} does not hold what the release holds: {difference}", source=place)
-        said.append(f"the copy in {place} holds the rows of the release, value by value")
+        said.append(f"the copy in {place} has the same rows and values as the release")
     return said
 
 
@@ -122,7 +122,7 @@ def _difference(release: Release, folder: Path, format: str) -> str | None:
             gap = "" if None in expected and "" not in expected else None
             for row, (one, other) in enumerate(zip(expected, own, strict=True), start=1):
                 if not _is_same(one, gap if other is None and gap is None else other, gap):
-                    return f"row {row:,} of column {column!r} in the table {name!r} came back as another value"
+                    return f"row {row:,} of column {column!r} in the table {name!r} has another value in the copy"
     return None
 
 

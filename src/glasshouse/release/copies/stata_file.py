@@ -69,7 +69,10 @@ def write_stata(folder: Path, tables: Mapping[str, pa.Table]) -> None:
             raise OutputError(f"Stata cannot hold the table {name!r}: publish it as csv or parquet") from None
         content, n_times = _TIME.subn(_NO_TIME, path.read_bytes(), count=1)
         if not n_times:
-            raise OutputError("the Stata file tells when it was written, and that could not be removed: not published")
+            raise OutputError(
+                "the time of writing could not be removed from the Stata file, so it is not published: publish as "
+                "csv or parquet"
+            )
         path.write_bytes(content)
 
 

@@ -78,7 +78,8 @@ def read_workbook(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dic
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > most_unpacked(path.stat().st_size):
                 raise SourceError(
-                    f"{path} would become far larger than it is when unpacked: it was not read", source=path
+                    f"{path} was not read: unpacked, it would be far larger than a workbook of its size should be",
+                    source=path,
                 )
         with (
             path.open("rb") as file,
@@ -123,7 +124,7 @@ def _check(name: str, table: pa.Table) -> None:
         texts = [column, *(value for value in table[column].unique().to_pylist() if isinstance(value, str))]
         if any(_CONTROL.search(text) for text in texts):
             raise OutputError(
-                f"a workbook cannot hold the control sign that a text of column {column!r} in the table {name!r} has: "
+                f"a workbook cannot store the control character in a text of column {column!r} in the table {name!r}: "
                 "publish it as csv or parquet"
             )
         if max(map(len, texts)) > _MOST_TEXT:

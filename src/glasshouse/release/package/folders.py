@@ -67,7 +67,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
     if not taken:
         return
     if not force:
-        raise OutputError(f"{target} exists already: choose another folder, or pass force to replace it", path=target)
+        raise OutputError(f"{target} exists already: choose another folder, or replace it with force=True", path=target)
     stranger = stranger_in(target) if target.is_dir() else "it is a file"
     if stranger is not None:
         raise OutputError(
@@ -161,7 +161,10 @@ def _put(folder: Path, target: Path, aside: Path) -> None:
         return
     if exchange(folder, target):
         return
-    _log.warning("this file system cannot exchange two folders in one step: for a moment neither of them exists")
+    _log.warning(
+        "this file system cannot exchange two folders in one step: for a moment neither of them exists, so do not "
+        "read them until this is done"
+    )
     target.rename(aside)
     try:
         folder.rename(target)

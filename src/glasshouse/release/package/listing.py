@@ -207,7 +207,7 @@ def _unlisted(path: Path) -> str | None:
             ["identifier", "group"],
         ):
             return None
-    return f"{path.name} is on no list of files that Glasshouse wrote (early versions of Glasshouse wrote no list)"
+    return f"it is not known whether Glasshouse wrote {path.name} (early versions kept no list of their files)"
 
 
 # ---------------------------------------------------------------------------------------------------- to add to it

@@ -215,7 +215,7 @@ def parse_manifest(content: bytes) -> Manifest:
             "newer one"
         )
     if version < 1:
-        _refuse(f"there is no format {version}")
+        _refuse(f"it names the format {version}, which does not exist")
     resources = [_item(resource, dict, "a resource") for resource in _get(data, "resources", list)]
     if not resources:
         _refuse("it lists no table")
@@ -312,7 +312,7 @@ def _files(
     files = tuple(_file(_item(f, dict, "a file"), f) for f in _get(ours, "files", list))
     _different("files", [file.name for file in files])
     if {file.name for file in files} != {README, *(path for table in tables for path in table.files)}:
-        _refuse(f"its files are not its tables and a {README}")
+        _refuse(f"the files that it lists are not its tables and a {README}")
     by_name = {file.name: file for file in files}
     for table, resource in zip(tables, resources, strict=True):
         if len(table.files) > 1:
@@ -458,7 +458,7 @@ def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         if label in found or (within is not None and (within not in found or "leaf" in found[within])):
             _refuse("a node of a taxonomy is listed twice, or lies within something that is not a node")
         if "leaf" in node and node["leaf"] is not True:
-            _refuse("the mark of a leaf in a taxonomy is not true")
+            _refuse("a leaf of a taxonomy has a mark other than true")
         found[label] = dict(node)
         if len(found) > _MOST_NODES:
             _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
@@ -500,7 +500,7 @@ def _axis(data: Any) -> Mapping[str, Any]:
         for level in _get(axis, "heights", list, [])
     ]
     if any(len(level) != len(order) for level in heights) or len(heights) > _DEEPEST:
-        _refuse("an axis does not give every value a position")
+        _refuse("the axis (order) of a column does not give every value a position")
     return {"order": list(order), **({"heights": heights} if heights else {})}
 
 

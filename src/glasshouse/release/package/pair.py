@@ -119,8 +119,8 @@ def check_pair(out: Path) -> None:
                 pass
     if not belongs(out):
         raise SourceError(
-            f"{out / AUDIT} does not belong to {out / RELEASE}: one of them was changed or replaced. Restore the "
-            "original, or publish again into another folder",
+            f"{out / AUDIT} does not belong to {out / RELEASE}: one of them was changed or replaced. Restore both as "
+            "they were published, or publish again into another folder",
             source=out,
         )
 

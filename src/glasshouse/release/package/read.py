@@ -90,7 +90,7 @@ def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
         for column in (column for column in table.column_names if column not in own):
             values = table[column]
             if not pa.types.is_integer(values.type) or values.null_count or not len(values):
-                raise SourceError(f"the table {name!r} has something else than whole numbers in {column!r}")
+                raise SourceError(f"the table {name!r} has values in {column!r} that are not whole numbers")
             least, most = (int(end) for end in pc.min_max(values).as_py().values())
             if least < 1:
                 raise SourceError(f"the table {name!r} has numbers below 1 in {column!r}")

@@ -187,7 +187,9 @@ def _texts(schema: pa.Schema) -> list[str]:
 
 def _check_room(n_bytes: int, most_bytes: int) -> None:
     if n_bytes > most_bytes:
-        raise Refused(f"it takes more than {most_bytes:,} bytes of memory: if you trust it, allow more with most_bytes")
+        raise Refused(
+            f"it takes more than {most_bytes:,} bytes of memory: if you trust it, raise the limit (most_bytes=)"
+        )
 
 
 def _length(column: pa.ChunkedArray) -> int:

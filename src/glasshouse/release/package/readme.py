@@ -25,17 +25,21 @@ __all__ = ["code", "description", "prose", "readme"]
 
 _DECLARED = {
     "tree": (
-        "a cell is a value, or a node of a tree, which means any of the values below it. `declared` has the whole "
-        "tree: a list is a node, with its label first and then everything below it, and a text is a value."
+        "a cell is a value, or a label of a taxonomy, which stands for any of the values below it. `declared` has "
+        "the whole taxonomy as nested lists: each list has its label first and then everything below it, and a text "
+        "is a value."
     ),
     "rule": "a cell is a value, or a label that says what it covers; `declared` has the rule for the labels.",
     "nodes": (
-        "a cell is a value, or a node of a tree, which means any of the values below it. `declared` has the nodes "
-        "that occur in the tables, and which of them lies within which; the tree itself is not published."
+        "a cell is a value, or a label of a taxonomy, which stands for any of the values below it. `declared` has "
+        "the labels that occur in the tables, and which label lies within which; the taxonomy itself is not "
+        "published."
     ),
     "quantiles": "a cell is a value, or a label that says what it covers.",
-    "unknown nodes": "a cell is a value, or a node of a tree that is not published.",
-    "order": "an interval covers all values between its two ends, in the order that `declared` has.",
+    "unknown nodes": (
+        "a cell is a value, or a label of a taxonomy that is not published: ask the publisher what the labels cover."
+    ),
+    "order": "an interval covers all values between its two ends; `declared` has the order of the values.",
     "order untold": "an interval covers all values between its two ends, in an order that is not published.",
 }
 
@@ -117,13 +121,13 @@ def _editions(release: Release) -> list[str]:
         for edition in release.editions
     ]
     told = (
-        "The table was published again when more people had come. Each person belongs to the edition in which they "
-        "were first published. An edition never changes once it is published: its values are those of that time."
+        "The table was published again when people had been added. Each person belongs to the edition in which they "
+        "were first published. A published edition never changes: its values are those of that time."
     )
     gone = (
-        f"The table `{LEFT}` lists the people who have left, with their published quasi-identifiers and the edition in "
-        "which they were no longer there. The counts of their groups still contain them: "
-        "`glasshouse query . --as-of EDITION` takes this into account."
+        f"The table `{LEFT}` lists the people who have left, with their published quasi-identifiers and the first "
+        "edition without them. They are still counted in their groups: `glasshouse query . --as-of EDITION` takes "
+        "this into account."
     )
     return ["### Editions", told, "\n".join(lines), *([] if release.left is None else [gone])]
 
@@ -166,15 +170,15 @@ def _questions(
     value = release.recipe.sensitive[0] if release.recipe.sensitive else None
     asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
     sentences = [
-        "Glasshouse answers questions about the people, with an error bar, and takes everything above into account. "
-        "Run this in the folder of this file:",
+        "Glasshouse answers questions about the people from these tables, with an interval for each estimate. Run "
+        "this in the folder of this file:",
         _fenced("sh", f"glasshouse query . {_shell(asked)}"),
         "You can also read the tables with any other tool. In SQL (DuckDB):",
         _fenced("sql", _in_sql(release, format, several)),
         "The same with pandas:",
         _fenced("python", _in_pandas(release, format, missing, several)),
-        "Other tools do not know that a coarse cell is not an exact value: count the cells as they are, or use "
-        "Glasshouse.",
+        "Other tools do not know that a coarse cell stands for one of several values: treat each cell as a category, "
+        "or use Glasshouse.",
         *(_in_spreadsheets() if _can_be_flat(release) else ()),
     ]
     return "\n\n".join(sentences)
@@ -332,8 +336,8 @@ def _promise(release: Release) -> str:
     guarantee = release.guarantee
     lines = [
         _sentence(guarantee.promise),
-        f"This is guaranteed against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* attacker). "
-        f"Why: {prose(guarantee.theorem)}.",
+        f"This is guaranteed against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* attacker).",
+        f"Reason: {prose(guarantee.theorem)}.",
     ]
     if guarantee.assumptions:
         lines.append("This assumes:\n\n" + "\n".join(f"* {_sentence(text)}" for text in guarantee.assumptions))
@@ -342,23 +346,27 @@ def _promise(release: Release) -> str:
 
 
 def _limits(release: Release) -> str:
-    seeded = ["the random choices are not secret: they came from a fixed seed, and this release is only for tests"]
+    seeded = [
+        "the random choices were made with a fixed seed, so that an attacker may repeat them: this release is only "
+        "for tests"
+    ]
     limits = [
         *(seeded if release.recipe.seeded else []),
         *release.guarantee.limits,
         "if there is another release about the same people, an attacker can combine the two and learn more",
-        "everybody can learn what is true of many people: statistics about groups of people are what a release is for",
+        "everybody can learn statistics about many people, which are the purpose of a release; they may also suggest "
+        "something about a single person",
     ]
     return "\n".join(f"* {_sentence(text)}" for text in limits)
 
 
 def _recipe(release: Release) -> str:
     recipe = release.recipe
+    known = " The guarantee holds even if an attacker knows all of them."
     return (
         f"Principle {code(str(recipe.principle.get('name')))}, method {code(str(recipe.method.get('name')))}, recoding "
-        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`. A guarantee "
-        "against an attacker who knows the algorithm (algorithm-aware), or also the values of other people "
-        "(corrupting), assumes that the attacker knows all of these parameters."
+        f"{code(_recoding(release))}; all parameters are in `datapackage.json` under `glasshouse.recipe`."
+        f"{known if release.guarantee.adversary in ('algorithm-aware', 'corrupting') else ''}"
     )
 
 

@@ -129,7 +129,7 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
         raise InputError(f"the name of the signer must be one line of at most {_MOST_TEXT} characters")
     stranger = stranger_in(folder)
     if stranger is not None:
-        raise InputError(f"{folder} is not as it was published, and is not signed: {stranger}")
+        raise InputError(f"{folder} was changed after it was published, so it is not signed: {stranger}")
     secret = _secret_key(Path(key), password)
     signature = Signature(
         signer=signer,

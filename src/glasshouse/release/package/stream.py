@@ -171,7 +171,7 @@ class ReleaseStream:
         if need > self._most_bytes:
             raise SourceError(
                 f"its tables, of up to {rows:,} rows, take about {need:,} bytes of memory, more than the "
-                f"{self._most_bytes:,} that may be used: if you trust it, allow more with most_bytes. {_INSTEAD}"
+                f"{self._most_bytes:,} that may be used: if you trust it, raise the limit (most_bytes=). {_INSTEAD}"
             )
         refuse_without_room(need * 3 // 2, f"loading {rows:,} rows of {columns} columns", instead=_INSTEAD)
 
@@ -207,8 +207,8 @@ class ReleaseStream:
         """A file, whole, as it was published."""
         if file.size > most:
             raise SourceError(
-                f"{file.name} has {file.size:,} bytes, which is more than may be read: if you trust it, allow more "
-                "with most_bytes",
+                f"{file.name} has {file.size:,} bytes, more than may be read: if you trust it, raise the limit "
+                "(most_bytes=)",
                 source=file.name,
             )
         try:

@@ -73,8 +73,8 @@ def check_archive(out: Path, *, wanted: bool, force: bool) -> None:
         _refuse_existing(target, force=force)
     elif force and target.is_file() and is_archive(target):
         raise OutputError(
-            f"{target} contains the release that is to be replaced: write it again too, with zip=True, or remove it "
-            "first",
+            f"{target} contains the old release, which is about to be replaced: write it again too, with zip=True, or "
+            "delete it first",
             path=target,
         )
 
@@ -111,7 +111,7 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
     if not os.path.lexists(target):
         return
     if not force:
-        raise OutputError(f"{target} exists already: choose another name, or pass force to replace it", path=target)
+        raise OutputError(f"{target} exists already: choose another name, or replace it with force=True", path=target)
     stranger = stranger_in(target) if target.is_file() else "it is not a file"
     if stranger is not None:
         raise OutputError(
