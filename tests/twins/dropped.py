@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
+from math import prod
 from typing import Any
 
 from tests.twins.attack import Beliefs, World, posterior
@@ -38,7 +39,14 @@ def kept_worlds(world: World, ell: int) -> list[tuple[Fraction, World]]:
     return [(Fraction(1, len(ways)), {who: world[who] for group in way for who in group}) for way in ways]
 
 
-def believed_of_dropped(quasi: dict[Any, Any], values: list[Any], n_dropped: int, release: Any, ell: int) -> Beliefs:
+def believed_of_dropped(
+    quasi: dict[Any, Any],
+    values: list[Any],
+    n_dropped: int,
+    release: Any,
+    ell: int,
+    prior: dict[Any, Fraction] | None = None,
+) -> Beliefs:
     """Beliefs after a release of what is left as one group: exact quasi-identifiers, and the values counted.
 
     Parameters
@@ -53,10 +61,13 @@ def believed_of_dropped(quasi: dict[Any, Any], values: list[Any], n_dropped: int
         As `one_group` gives it.
     ell
         The l of frequency l-diversity.
+    prior
+        How probable each value was before the release, for everybody; all equally, by default.
     """
 
     def algorithm(world: World) -> list[tuple[Fraction, Any]]:
-        return [(share, one_group(left, quasi)) for share, left in kept_worlds(world, ell)]
+        before = prod((prior[value] for value in world.values()), start=Fraction(1)) if prior else Fraction(1)
+        return [(share * before, one_group(left, quasi)) for share, left in kept_worlds(world, ell)]
 
     return posterior(release, algorithm, list(quasi), values, n=len(release[0]) + n_dropped)
 

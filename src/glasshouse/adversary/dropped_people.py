@@ -16,7 +16,12 @@ have been trimmed are those that are published most often. Say value v lost e(v)
 such values in d! / prod e(v)! ways, and such a table keeps the same cap records of each value with probability
 prod cap! e(v)! / (cap + e(v))!. The weight of e is thus proportional to prod 1 / (cap + e(v))!, over all e with sum d
 that the rule trims to the same cap. This is symmetric in the values, so a dropped person has each of the m values that
-are published most often with probability 1/m: with certainty, if there is one.
+are published most often with probability 1/m: with certainty, if there is one. A prior p for everybody adds the factor
+prod p(v)^e(v).
+
+*An attacker who knows which value was too frequent.* That takes little: anybody who can tell which of the m values is
+the commonest knows it. Such an attacker may be certain of a dropped person's value, although 1/m is exact for one who
+holds all tables equally likely. So where m is above 1, the result also has that bound (`Posterior.once_known`).
 
 *People who were left out at random* have each value with its prior probability. How many there were follows from the
 number of people and from the counts of the whole table, theirs among them: so that holds if it would be the same number
@@ -52,7 +57,7 @@ from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,7 +70,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "trimmed_shares"]
+__all__ = ["UNPUBLISHED", "count_dropped", "held_possible", "once_known", "trimmed_shares"]
 
 UNPUBLISHED = "a value that is not published"
 """The value of a dropped person that is none of the published values, where nothing says which other values exist."""
@@ -130,6 +135,7 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task, more_corrupted)
     if chosen is not None:
         shares = np.array([min(1.0, float(shares[chosen].sum()))])
+    surely = shares if out.by_lot else (shares > 0).astype(np.float64)  # once it is known which value was too frequent
     weight = np.where(known, 0.0, (1 - np.minimum(found.presence, 1.0)) * chance)
     least = np.zeros(len(known))  # for people who are published with a smaller probability than stated
     if found.how == "bound":
@@ -139,13 +145,46 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
         return found
     is_exact = is_exact and out.complete
     notes = [out.note(lost, is_exact=is_exact), *found.notes]
-    return replace(
-        _merged(_merged(found, may, weight, shares, np.add), may, least, shares, np.maximum),
+
+    def merged(shares: Floats) -> Posterior:
+        both = _merged(_merged(found, may, weight, shares, np.add), may, least, shares, np.maximum)
+        return replace(both, presence=np.maximum(found.presence + weight, least))
+
+    together = replace(
+        merged(shares),
         how="bound" if not is_exact and found.how == "exact" else found.how,
-        presence=np.maximum(found.presence + weight, least),
         because=_because(found, nowhere, np.maximum(weight, least), shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
+    return together if (surely == shares).all() else _with_bound(together, merged(surely))
+
+
+def once_known(found: Posterior, task: Task) -> Posterior:
+    """Add the bound for an attacker who knows which value was too frequent, if ``found`` counts dropped people itself.
+
+    Everybody who is not certainly published may have been dropped, and may then have any of the values that are
+    published most often.
+    """
+    if found.once_known is not None or not task.release.n_suppressed:
+        return found
+    out = _LeftOut.of(task)
+    shares = (out.shares(task, 0)[0] > 0).astype(np.float64)
+    may = np.bincount(found.kind[~out.published], minlength=len(found.presence)) > 0
+    may[found.kind[found.knowledge.corrupted_rows()]] = False
+    chance = np.full(len(may), out.chance(0))
+    bound = _merged(found, may, chance, shares, np.maximum)
+    return found if (bound.largest <= found.largest).all() else _with_bound(found, bound)
+
+
+def _with_bound(found: Posterior, bound: Posterior) -> Posterior:
+    """Keep a bound for an attacker who knows which value was too frequent, and say what it is."""
+    most, n = bound.largest[bound.kind], int(np.count_nonzero(bound.largest[bound.kind] > found.largest[found.kind]))
+    note = (
+        "the attack does not know which of the values that are published most often was too frequent in the table. An "
+        f"attacker who knows it, such as the commonest value among people in general, knows more about {n:,} people who "
+        f"may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
+    )
+    return replace(found, notes=(*found.notes, note), once_known=replace(bound, how="bound"))
 
 
 def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: np.ufunc) -> Posterior:
@@ -262,11 +301,15 @@ class _LeftOut:
         ):
             return every
         totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
-        found = trimmed_shares(principle, published, totals.astype(np.int64), self.release.n_dropped, self.values)
+        knowledge, values = task.knowledge, list(published.values)
+        prior = None if knowledge.prior is None or knowledge.is_personal else knowledge.weights(values)
+        found = trimmed_shares(
+            principle, published, totals.astype(np.int64), self.release.n_dropped, self.values, prior=prior
+        )
         if found is None:
             return every
         shares, is_exact = found
-        if more_corrupted and np.count_nonzero(shares) > 1:  # what others turn out to have may leave one value
+        if (more_corrupted or knowledge.is_personal) and np.count_nonzero(shares) > 1:  # others may leave one value
             return (shares > 0).astype(np.float64), False
         return shares, is_exact
 
@@ -336,11 +379,14 @@ def trimmed_shares(
     totals: NDArray[np.int64],
     n_dropped: int,
     known: Counter[str],
+    *,
+    prior: Sequence[Fraction] | None = None,
 ) -> tuple[Floats, bool] | None:
     """How likely a record that `keep_eligible` dropped has each published value, and whether that is exact.
 
-    The table was trimmed for the principle; ``totals`` says how often each value is published, and ``known`` the values
-    of dropped people that the attacker has found out, by text.
+    The table was trimmed for the principle; ``totals`` says how often each value is published, ``known`` the values of
+    dropped people that the attacker has found out, by text, and ``prior`` how probable each published value was before
+    the release: equally, by default.
     """
     values = list(published.values)
     column = code(pa.array(values), name=published.column, missing=None in values)
@@ -356,7 +402,8 @@ def trimmed_shares(
     among = np.flatnonzero(may)
     shares = may / len(among)
     alike_all = all(bool((mask == masks[0]).all()) for mask in masks)
-    if len(among) == 1 or (alike_all and not known):
+    before = [Fraction(1)] * len(values) if prior is None else list(prior)
+    if len(among) == 1 or (alike_all and not known and len({before[i] for i in among.tolist()}) == 1):
         return shares, True
     spent = [known.get(key_of(values[i]), 0) for i in among.tolist()]
     n_ways = comb(n_dropped + len(among) - 1, len(among) - 1)
@@ -373,6 +420,7 @@ def trimmed_shares(
             continue
         ways = Fraction(1, prod(factorial(cap + e) for e in extra))
         ways *= prod(Fraction(factorial(e), factorial(e - n)) for e, n in zip(extra, spent, strict=True))
+        ways *= prod(before[i] ** e for i, e in zip(among.tolist(), extra, strict=True))
         total += ways
         for i, (e, n) in enumerate(zip(extra, spent, strict=True)):
             weights[i] += ways * (e - n)

@@ -128,8 +128,8 @@ class Minimality(Attack):
         notes = []
         if knowledge.prior is not None:
             notes.append(
-                "the prior changes nothing here: it is the same for everybody, and all possible tables have "
-                "the same sensitive values"
+                "the prior changes nothing for published people: it is the same for everybody, and all possible tables "
+                "have the published values"
             )
         method = str(release.recipe.method.get("name"))
         if method != _MINIMAL:
@@ -143,9 +143,9 @@ class Minimality(Attack):
                 "under local recoding an attacker learns nothing from minimality, because it depends only on "
                 "the values of the groups"
             )
-            linked = Removal().believe(replace(task, knowledge=replace(knowledge, prior=None)))
-            notes = [*linked.notes, *notes]
-            return replace(linked, how="credibility", knowledge=knowledge, because=None, notes=tuple(notes))
+            linked = Removal().believe(task)
+            notes = list(dict.fromkeys([*linked.notes, *notes]))
+            return replace(linked, how="credibility", because=None, notes=tuple(notes))
         if board.shared:
             raise NotSupported(
                 "some people fit two groups, which is impossible under global recoding",

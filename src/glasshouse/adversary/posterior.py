@@ -137,6 +137,9 @@ class Posterior:
         Gives a sentence that explains the probability of a value for a kind of people, by the numbers of both.
     notes
         What was assumed or could not be used, in sentences.
+    once_known
+        If records were dropped because their value was too frequent, and any of several values may have been it: the
+        largest probabilities, as a bound, for an attacker who knows which value it was.
     """
 
     attack: str
@@ -153,6 +156,7 @@ class Posterior:
     errors: NDArray[np.float64] | None = None
     because: Callable[[int, int], str] | None = None
     notes: tuple[str, ...] = ()
+    once_known: Posterior | None = None
 
     def about_part(self, name: str, parts: Sequence[Part]) -> Posterior:
         """The probabilities for one part of a compound column: the sum over all values of the column that have it.
@@ -176,6 +180,7 @@ class Posterior:
             errors=errors,
             limit=None,
             because=None,
+            once_known=None if self.once_known is None else self.once_known.about_part(name, parts),
         )
 
     @property
@@ -282,6 +287,10 @@ class Posterior:
         bound = self._bound(limit)
         return float(np.mean(self.largest[self.kind] > bound * (1 + 1e-12)))
 
+    def exceeds(self, limit: Fraction | float | None = None) -> bool:
+        """Whether a probability is above a limit, or would be if the attacker knew which value was too frequent."""
+        return any(one is not None and one.share_above(limit) > 0 for one in (self, self.once_known))
+
     def multiple(self, limit: Fraction | float | None = None) -> float:
         """The largest probability as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b))."""
         return float(self.largest[self.kind].max(initial=0.0)) / self._bound(limit)
@@ -339,6 +348,8 @@ class Posterior:
                 "share_above": self.share_above(),
                 "multiple": self.multiple(),
             }
+        if self.once_known is not None:
+            summary["once_known"] = float(self.once_known.largest[self.kind].max(initial=0.0))
         return summary
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ import click
 from glasshouse import bounds, catalog
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly
-from glasshouse.cli.printing import say, say_json, say_text
+from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
 from glasshouse.errors import InputError, SchemaError
 from glasshouse.log import step
@@ -263,7 +263,15 @@ def attack(
             if beliefs.limit is not None:
                 for belief in beliefs.above(most=rows):
                     say(f"  exposed: {beliefs.explain(belief.person)}")
-    return NOT_MET if limit is not None and beliefs.share_above(limit) > 0 else 0
+    if limit is None or not beliefs.exceeds(limit):
+        return 0
+    if not beliefs.share_above(limit):
+        remark(
+            "note",
+            f"the probabilities of this attack are not above {limit}, but those of an attacker who also knows which "
+            "value was too frequent in the table may be, for people who may have been dropped: so --fail-above fails",
+        )
+    return NOT_MET
 
 
 def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_json: bool, name: str) -> int:

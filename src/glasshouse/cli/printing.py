@@ -180,10 +180,11 @@ def show_file(made: PublishedFile, rows: int) -> None:
 
 def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[str]]]:
     """What a release protects and what it does not, each with a heading."""
+    from glasshouse.pages.left_out import LeftOut
     from glasshouse.pages.protection import not_protected, protected
 
-    recipe, guarantee = release.recipe, release.guarantee
-    points = [("Protected", protected(recipe, guarantee)), ("Not protected", not_protected(recipe, guarantee))]
+    recipe, told = release.recipe, (release.recipe, release.guarantee, LeftOut.of(release))
+    points = [("Protected", protected(*told)), ("Not protected", not_protected(*told))]
     return [(head, _unbroken(text, (*recipe.quasi, *recipe.sensitive))) for head, text in points]
 
 

@@ -10,9 +10,11 @@
     same-numbers      sensitive values that are texts of one number: 1, 1.0 and 01
     missing-words     several sensitive values that mean that the value is missing: unknown, n/a
     free-text         sensitive values that are sentences, of which hardly one repeats
+    direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
 
 The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
-The others weaken a guarantee: two spellings of one disease satisfy 2-diversity. A notice is less: it says what was
+The others weaken a guarantee: two spellings of one disease satisfy 2-diversity, and a published name shows who is in the
+table. A notice is less: it says what was
 assumed, and does not stop publishing. Of quasi-identifiers, look-alikes are a notice.
 
 A caution counts, and names a column and a line; the values themselves are in ``examples``, for the
@@ -30,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
+from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
 from glasshouse.unpacking.budget import is_text
@@ -52,7 +55,16 @@ __all__ = [
     "with_breaks",
 ]
 
-CAUTIONS = ("free-text", "joined-records", "line-breaks", "long-values", "look-alikes", "missing-words", "same-numbers")
+CAUTIONS = (
+    "direct-identifiers",
+    "free-text",
+    "joined-records",
+    "line-breaks",
+    "long-values",
+    "look-alikes",
+    "missing-words",
+    "same-numbers",
+)
 """The names of all cautions, by which they are accepted."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
@@ -186,6 +198,8 @@ class Findings:
         >>> [(caution.name, caution.count, caution.shown) for caution in found.cautions]
         [('look-alikes', 2, ("'flu' (5), 'flu ' (1)",))]
         """
+        if role == "quasi":
+            self._look_for_people(name, values, rows)
         if not is_text(values.type) or not len(values):
             return
         self.look_for_breaks(name, values)
@@ -286,6 +300,19 @@ class Findings:
                 f"{words:.0f} words on average. They are published unchanged, each of them counts as a value of its "
                 "own, and they may name people",
                 "leave the column out, or replace the texts by a few categories",
+            )
+
+    def _look_for_people(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+        """Find quasi-identifiers that name or reach one person: a set of two names shows that both are in the table."""
+        what = direct_identifier(name, values, rows)
+        if what:
+            self._add(
+                "direct-identifiers",
+                name,
+                len(values),
+                f"the quasi-identifier {name!r} looks like {what}: it has {_n(len(values), 'different value')}, which "
+                "are published, alone or a few together, and show who is in the table",
+                "leave the column out, or make it the identifier, which is not published",
             )
 
     # ------------------------------------------------------------------------------------------------ spelled variously

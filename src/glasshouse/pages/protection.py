@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from glasshouse import catalog
 from glasshouse.errors import GlasshouseError
+from glasshouse.pages.left_out import NOBODY
 from glasshouse.principles.principle import Adversary
 from glasshouse.recoding.recoding import JOINTLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from glasshouse.pages.left_out import LeftOut
     from glasshouse.principles.principle import Principle
     from glasshouse.release import Guarantee, Recipe
 
@@ -25,8 +27,8 @@ _MOST_NAMES = 5
 _NO_COLUMN = "sensitive value"
 
 
-def protected(recipe: Recipe, guarantee: Guarantee) -> str:
-    """Say what is protected, for a reader who has read none of the papers.
+def protected(recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBODY) -> str:
+    """Say what is protected, and of how many people, for a reader who has read none of the papers.
 
     >>> import glasshouse as gh
     >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
@@ -34,6 +36,10 @@ def protected(recipe: Recipe, guarantee: Guarantee) -> str:
     Nobody's Disease can be inferred with more than 50 % confidence (1 in 2), even by an attacker who knows how the \
 table was made and everybody's Age and Zipcode.
     """
+    return left_out.for_others(_protected(recipe, guarantee))
+
+
+def _protected(recipe: Recipe, guarantee: Guarantee) -> str:
     try:
         principle, level = catalog.principle_of(recipe), Adversary(guarantee.adversary)
     except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version
@@ -50,8 +56,8 @@ table was made and everybody's Age and Zipcode.
     )
 
 
-def not_protected(recipe: Recipe, guarantee: Guarantee) -> str:
-    """Say what an attacker may learn who knows more than the guarantee allows for.
+def not_protected(recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBODY) -> str:
+    """Say who is not protected, and what an attacker may learn who knows more than the guarantee allows for.
 
     >>> import glasshouse as gh
     >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
@@ -67,7 +73,9 @@ def not_protected(recipe: Recipe, guarantee: Guarantee) -> str:
     else:
         first = _sentence(guarantee.limits[0]) if guarantee.limits else ""
     apart = len(recipe.sensitive) > 1 and JOINTLY not in guarantee.promise
-    return f"{first} What {value} reveal together is not limited.".strip() if apart else first
+    together = f"What {value} reveal together is not limited." if apart else ""
+    nothing = left_out.in_words(listed(recipe.sensitive, "or") if recipe.sensitive else _NO_COLUMN)
+    return " ".join(filter(None, [nothing, first, together]))
 
 
 def attacker(level: Adversary, quasi: Sequence[str], value: str) -> str:

@@ -85,7 +85,7 @@ def _alternatives(
 
 
 def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """How cautions can be answered: look-alikes are merged, and free text is left out.
+    """How cautions can be answered: look-alikes are merged, and free text and names of people are left out.
 
     What may be an accident must be looked into, and is never offered to be accepted.
     """
@@ -101,6 +101,10 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
             changed = {**{name: value for name, value in choices.items() if name not in _ASKED}, "k": ELL}
             changed.pop("sensitive", None)
         yield f"The column {', '.join(texts)} is not published.", changed
+    people = [caution.column for caution in error.cautions if caution.name == "direct-identifiers"]
+    others = [name for name in choices["quasi"] if name not in people]
+    if len(people) == len(error.cautions) and others:
+        yield f"The column {', '.join(people)} is not published.", {**choices, "quasi": others}
 
 
 def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:

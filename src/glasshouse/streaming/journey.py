@@ -72,8 +72,8 @@ class PublishedFile:
         What must stay inside.
     columns, recipe, guarantee
         As in `Release`.
-    n_tuples, n_dropped, n_groups
-        Published records, records that were left out, and groups.
+    n_tuples, n_dropped, n_suppressed, n_groups
+        Published records, records that were left out, those of them whose values are too frequent, and groups.
     n_incomplete
         How many of those that were left out were so because a value is missing: they did not even enter the table.
     notices
@@ -99,6 +99,7 @@ class PublishedFile:
     headers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_rows: Mapping[str, int] = field(default_factory=dict)
     n_incomplete: int = 0
+    n_suppressed: int = 0
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Copy the release to another folder, whole or not at all; what must stay inside is not copied."""
@@ -226,6 +227,7 @@ def publish_counted(
             headers={name: tuple(empty.column_names) for name, empty in written.empty.items()},
             n_rows={name: sum(part.rows for part in parts) for name, parts in written.files.items()},
             n_incomplete=n_left_out,
+            n_suppressed=release.n_suppressed,
         )
         if finishing is not None:
             finishing(made)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.cells.values import text_of
 from glasshouse.errors import GlasshouseError, Infeasible
 from glasshouse.journeys.advice.ways import ways_out
-from glasshouse.pages.protection import attacker
+from glasshouse.pages.left_out import LeftOut
+from glasshouse.pages.protection import attacker, listed
 from glasshouse.policy.choices import principle as principle_of
 from glasshouse.policy.choices import publish_arguments
 from glasshouse.policy.next_steps import changes_of
@@ -91,6 +92,8 @@ class Outlook:
     guarantee: Mapping[str, Any] | None = None
     promises_nothing: str = ""
     n_left_out: int = 0
+    n_suppressed: int = 0
+    about_left_out: str = ""
     n_allowed: int = 0
     warnings: Sequence[str] = ()
     method: Any = None
@@ -126,9 +129,12 @@ table was made and everybody's age, sex and zipcode."]
         return found
     plan = planned.plan
     found.method, found.recoding = plan.method, plan.recoding
-    found.n_left_out, found.warnings = plan.n_dropped, planned.warnings
+    found.n_left_out, found.n_suppressed, found.warnings = plan.n_dropped, plan.n_suppressed, planned.warnings
     found.guarantee = plan.guarantee(identified=sketch.identified).to_data()
     _told(found, sketch, principle, plan.claim)
+    left_out = LeftOut(n=plan.n_suppressed, n_published=sketch.n_people - plan.n_dropped)
+    found.sentences = [left_out.for_others(sentence) for sentence in found.sentences]
+    found.about_left_out = left_out.in_words(listed(sketch.sensitive, "or"))
     return found
 
 

@@ -132,6 +132,9 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
             shown = settled(client, "/privacy")
             assert "✓ guaranteed" in shown
             assert 'role="alert"' not in shown
+            left_out = "For the 50 people in the release, but not for the 150 people who were left out: nobody"
+            assert (left_out in shown) == (take == "suppress")
+            assert ("The 150 people who were left out are not protected: only people" in shown) == (take == "suppress")
 
 
 def test_a_table_that_cannot_be_read_is_said_and_can_be_read_again(tmp_path: Path) -> None:

@@ -131,6 +131,8 @@ def test_a_trial_shows_people_side_by_side_and_says_that_it_is_thrown_away(file:
     assert "People 21 to 40 of the 300" in second
     assert found["n_dropped"] > 0
     assert f"{found['n_suppressed']:,} of them because a value is too frequent" in first
+    assert f"<b>For the {found['n_published']:,} people in the release, but not for the {found['n_dropped']:,}" in first
+    assert f"The {found['n_suppressed']:,} people who were left out are not protected: only people with the m" in first
     everything = "".join(first.split("<tbody>")[1:]) + "".join(second.split("<tbody>")[1:])
     left_out = sum(1 for rows in found["people"]["tables"][0]["rows"][:40] if rows is None)
     assert everything.count("left out: not published") == left_out * 2  # in each of two tables

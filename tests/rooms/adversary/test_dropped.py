@@ -57,11 +57,13 @@ SMALL = [
 """Values, l, the quasi-identifier of everybody on the list, and how many of these are not in the table."""
 
 
-@pytest.mark.parametrize(("values", "ell", "quasi", "n_others"), SMALL)
-@pytest.mark.parametrize("seed", range(1))
-def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
-    values: str, ell: int, quasi: list[int], n_others: int, seed: int
-) -> None:
+Wanted = dict[tuple[str, str], Fraction]
+
+
+def small(
+    values: str, ell: int, quasi: list[int], n_others: int, prior: dict[str, Fraction] | None = None
+) -> tuple[gh.Release, gh.Knowledge, Wanted]:
+    """A release with people left out, what is known of people, and the probabilities by trying every table."""
     n = len(values)
     names = named(n + n_others)
     table = people({"name": names[:n], "x": quasi[:n], "s": list(values)})
@@ -71,7 +73,7 @@ def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
         method=gh.Separate(),
         recoding=gh.Anatomy(),
         suppress="0.7",
-        source=gh.Source.seeded(seed),
+        source=gh.Source.seeded(0),
     )
     assert release.n_dropped > 0
     shown = Published.of(release)
@@ -81,9 +83,17 @@ def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
         tuple(value for value, n in left for _ in range(n)),
     )
     wanted = believed_of_dropped(
-        dict(zip(names, quasi, strict=True)), sorted(set(values)), release.n_dropped, published, ell
+        dict(zip(names, quasi, strict=True)), sorted(set(values)), release.n_dropped, published, ell, prior
     )
-    knowledge = gh.Knowledge(external=people({"name": names, "x": quasi}))
+    return release, gh.Knowledge(external=people({"name": names, "x": quasi}), prior=prior), wanted
+
+
+@pytest.mark.parametrize(("values", "ell", "quasi", "n_others"), SMALL)
+def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
+    values: str, ell: int, quasi: list[int], n_others: int
+) -> None:
+    names = named(len(values) + n_others)
+    release, knowledge, wanted = small(values, ell, quasi, n_others)
     for attack in (
         gh.Linking(),
         gh.Corruption(),
@@ -99,6 +109,84 @@ def test_beliefs_are_those_of_all_tables_that_could_have_given_the_release(
                 assert belief == pytest.approx(float(wanted.get((name, value), 0)), abs=1e-9), (attack, name, value)
             total = sum(float(wanted.get((name, value), 0)) for value in set(values))
             assert found.present(name) == pytest.approx(total), (attack, name)
+
+
+@pytest.mark.parametrize(("values", "ell", "quasi", "n_others"), [SMALL[0], SMALL[4], SMALL[5]])
+@pytest.mark.parametrize("rare", [Fraction(1, 3), Fraction(1, 1000)])
+def test_a_prior_tells_which_value_was_too_frequent_and_nothing_is_above_the_bound(
+    values: str, ell: int, quasi: list[int], n_others: int, rare: Fraction
+) -> None:
+    prior = {value: rare**place for place, value in enumerate(sorted(set(values)))}
+    release, knowledge, wanted = small(values, ell, quasi, n_others, prior)
+    _, without, _ = small(values, ell, quasi, n_others)
+    for attack in (gh.Corruption(), gh.Minimality(scheme="local")):
+        found = gh.attack(release, attack, knowledge=knowledge)
+        for (name, value), belief in wanted.items():
+            assert found.of(name).get(value, 0.0) == pytest.approx(float(belief), abs=1e-9), (attack, name, value)
+    for attack in (gh.Linking(), gh.ReverseEngineering()):
+        bound = gh.attack(release, attack, knowledge=without)
+        bound = bound.once_known or bound
+        for (name, value), belief in wanted.items():
+            assert float(belief) <= bound.of(name).get(value, 0.0) + 1e-9, (attack, name, value)
+
+
+def yes_and_no() -> tuple[dict[str, list[Any]], gh.Microdata]:
+    """Most people have no: as many of them are published as have yes, so nobody can tell which of the two was cut."""
+    columns = {"name": named(40), "x": list(range(40)), "s": ["no"] * 30 + ["yes"] * 10}
+    return columns, people(columns)
+
+
+def test_two_values_that_are_published_as_often_do_not_hide_the_one_that_was_too_frequent() -> None:
+    _, table = yes_and_no()
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    assert release.n_dropped == 20
+    found = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    assert found.share_above() == 0
+    assert found.exceeds(Fraction(1, 2))
+    assert not found.exceeds(1)
+    assert found.to_dict()["once_known"] == 1.0
+    assert found.once_known is not None
+    assert found.once_known.share_above() == 1 / 2
+    assert "knows more about 20 people who may have been dropped: a probability may then reach 1.0000" in str(found)
+    everybody = people({"name": named(60), "x": list(range(60))})
+    some = gh.attack(release, gh.Corruption(in_table=True), knowledge=gh.Knowledge(external=everybody))
+    assert some.once_known is not None
+    assert some.once_known.largest.max() == 1.0
+    wider = gh.attack(release, knowledge=gh.Knowledge(external=everybody))
+    assert wider.once_known is not None
+    assert wider.once_known.largest.max() == pytest.approx(20 / 40)  # of 40 who are not published, 20 were dropped
+
+
+def test_personal_priors_give_a_bound_and_people_left_out_at_random_none() -> None:
+    _, table = yes_and_no()
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    lost = next(i for i in range(40) if i not in set(release.tables["qit"]["x"].to_pylist()))
+    knowledge = gh.Knowledge(external=table, prior={f"p{lost}": {"yes": 1, "no": 9}})
+    task = replace(Task.of(gh.Linking(), release, gh.Knowledge(external=table)), knowledge=knowledge)
+    plain = gh.Linking().published(Task.of(gh.Linking(), release, gh.Knowledge(external=table)))
+    found = count_dropped(plain, task)
+    assert found.how == "bound"
+    assert found.of(f"p{lost}") == {"no": 1.0, "yes": 1.0}
+    columns = {"x": list(range(5)), "s": list("abcda"), "r": list("abcda")}
+    several = gh.read(columns, quasi=["x"], sensitive=["s", "r"])
+    lots = gh.publish(several, principle=gh.LDiversity(2), method=gh.Mirror(leave_out="1/5"), recoding=gh.Anatomy())
+    assert lots.n_dropped == 1
+    assert gh.attack(lots, gh.Linking(column="s"), knowledge=gh.Knowledge(external=several)).once_known is None
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1/2", 1), ("1", 0)])
+def test_the_command_does_not_pass_in_silence_where_it_is_open_which_value_was_cut(
+    limit: str, code: int, tmp_path: Any
+) -> None:
+    columns, table = yes_and_no()
+    lines = ["name,x,s", *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    gh.publish(table, out=tmp_path / "out", principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
+    result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", limit])
+    assert result.exit_code == code, result.output
+    assert ("the probabilities of this attack are not above 1/2" in result.stderr) == (code == 1)
+    assert "a probability may then reach 1.0000" in result.stdout
 
 
 def test_everybody_whom_no_cell_covers_has_a_value_that_was_trimmed() -> None:

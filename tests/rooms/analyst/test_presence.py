@@ -95,3 +95,21 @@ def test_sums_and_averages_are_of_those_who_stayed(tmp_path: Path) -> None:
     answer = gh.query(release, "SELECT COUNT(*), SUM(age), AVG(age)", as_of=2)
     found = [(estimate.value, estimate.error) for estimate in answer.estimates[0]]
     assert found == [(20, 0), (sum(range(30, 50)), 0), (pytest.approx(39.5), 0)]
+
+
+def test_answers_say_how_many_people_they_are_not_about_and_which_values_that_makes_rarer() -> None:
+    columns = {"age": list(range(40)), "s": ["no"] * 30 + ["yes"] * 10}
+    table = gh.read(columns, quasi=["age"], sensitive="s")
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    (note,) = (one for one in gh.query(release, "SELECT s, COUNT(*) GROUP BY s").notes if "left out" in one)
+    assert note.startswith("the answers are about the 20 published records; 20 more records were left out. 20 of them ")
+    assert note.endswith("so this value is more frequent in the table than the answers say")
+    whole = gh.publish(table, principle=gh.KAnonymity(k=2))
+    assert not any("left out" in one for one in gh.query(whole, "SELECT COUNT(*)").notes)
+    dropping = gh.publish(
+        gh.read({"x": [1, 2, 3, 4], "s": list("cbaa")}, quasi=["x"], sensitive="s"),
+        principle=gh.LDiversity(ell=2),
+        method=gh.Greedy(last="drop"),
+        recoding=gh.Anatomy(),
+    )
+    assert "2 more records were left out" in gh.query(dropping, "SELECT COUNT(*)").notes[0]

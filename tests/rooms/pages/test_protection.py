@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import glasshouse as gh
+from glasshouse.pages.left_out import LeftOut
 from glasshouse.pages.protection import not_protected, protected
 
 PEOPLE = {
@@ -22,7 +23,8 @@ TWO = gh.read(PEOPLE, quasi=["age", "sex"], sensitive=["disease", "drug"])
 
 def told(table: gh.Microdata, **choices: object) -> tuple[str, str]:
     release = gh.publish(table, **choices)
-    return protected(release.recipe, release.guarantee), not_protected(release.recipe, release.guarantee)
+    given = (release.recipe, release.guarantee, LeftOut.of(release))
+    return protected(*given), not_protected(*given)
 
 
 def test_a_method_that_an_attacker_may_know_says_so_and_what_more_knowledge_gives() -> None:
@@ -72,3 +74,40 @@ def test_what_is_not_known_is_told_in_the_words_of_the_guarantee() -> None:
     release = gh.publish(ONE, principle="3-diversity")
     other = replace(release.recipe, principle={"name": "of another tool"})
     assert protected(other, release.guarantee)[:-1].lower() == release.guarantee.promise.lower()
+
+
+SKEWED = {"age": list(range(20, 44)), "disease": ["flu"] * 15 + ["gout"] * 5 + ["ulcer"] * 4}
+
+
+def test_people_who_were_left_out_are_told_from_those_who_are_protected() -> None:
+    table = gh.read(SKEWED, quasi=["age"], sensitive="disease")
+    kept, left = told(table, principle="2-diversity", suppress="0.5")
+    assert kept.startswith("For the 18 people in the release, but not for the 6 people who were left out: nobody's dis")
+    assert left.startswith(
+        "The 6 people who were left out are not protected: only people with the most frequent values"
+    )
+    assert "knows that somebody was left out may know the disease of that person. An attacker who knows more" in left
+
+
+def test_one_person_who_was_left_out_is_told_as_one() -> None:
+    one = {name: values[5:] for name, values in SKEWED.items()}
+    kept, left = told(gh.read(one, quasi=["age"], sensitive="disease"), principle="2-diversity", suppress="0.5")
+    assert kept.startswith("For the 18 people in the release, but not for the person who was left out: nobody's")
+    assert left.startswith("The person who was left out is not protected: ")
+
+
+def test_people_whom_a_method_could_not_place_are_not_protected_either() -> None:
+    table = gh.read({"x": [1, 2, 3, 4], "s": list("cbaa")}, quasi=["x"], sensitive="s")
+    kept, left = told(table, principle="2-diversity", method=gh.Greedy(last="drop"), recoding="boxes")
+    assert kept.startswith("For the 2 people in the release, but not for the 2 people who were left out: nobody's s ")
+    assert left.startswith("The 2 people who were left out are not protected: it depended on s who was left out, so ")
+
+
+def test_people_who_were_left_out_at_random_are_not_called_unprotected() -> None:
+    table = gh.read({"x": list(range(5)), "s": list("abcda"), "r": list("abcda")}, quasi=["x"], sensitive=["s", "r"])
+    release = gh.publish(
+        table, principle=gh.LDiversity(ell=2), method=gh.Mirror(leave_out="1/5"), recoding=gh.Anatomy()
+    )
+    assert release.n_dropped == 1
+    assert LeftOut.of(release).n == 0
+    assert protected(release.recipe, release.guarantee, LeftOut.of(release)).startswith("Nobody's s or r")

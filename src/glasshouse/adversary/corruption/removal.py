@@ -100,8 +100,8 @@ class _OneTable:
         notes = list(fit.notes)
         if self.task.knowledge.prior is not None:
             notes.append(
-                "the prior changes nothing here: it is the same for everybody, and all possible tables have "
-                "the same sensitive values"
+                "the prior changes nothing for published people: it is the same for everybody, and all possible tables "
+                "have the published values"
             )
         if given.most_corrupted:
             beliefs, presence = self._worst(chosen)
@@ -319,7 +319,12 @@ class _OneTable:
 def _in_table(found: Posterior) -> Posterior:
     """Probabilities of people who are known to be in the table."""
     who = Beliefs(found.offsets, found.codes, found.beliefs).owner
-    return replace(found, beliefs=found.beliefs / found.presence[who], presence=np.where(found.presence > 0, 1.0, 0.0))
+    return replace(
+        found,
+        beliefs=found.beliefs / found.presence[who],
+        presence=np.where(found.presence > 0, 1.0, 0.0),
+        once_known=None if found.once_known is None else _in_table(found.once_known),
+    )
 
 
 # --- overlapping cells, exactly --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from glasshouse.adversary.dropped_people import count_dropped, held_possible
+from glasshouse.adversary.dropped_people import count_dropped, held_possible, once_known
 from glasshouse.adversary.foreign_groups import restated
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
@@ -169,7 +169,7 @@ class ReverseEngineering(Attack):
             task = replace(task, release=release, contents=Published.of(release))
         if self.how != "bound":
             task = replace(task, contents=held_possible(task))
-        return believed(self._strategies(task), task)
+        return once_known(believed(self._strategies(task), task), task)
 
     def _strategies(self, task: Task) -> list[Strategy]:
         given: dict[str, Any] = {"error": self.error, "source": self.source, "progress": self.progress}

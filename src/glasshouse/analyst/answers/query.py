@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
+    from glasshouse.release.edition import Edition
     from glasshouse.supports.evidence import Weight
 
 __all__ = ["Answer", "query"]
@@ -130,11 +131,29 @@ def query(
         editions = release.editions[: place_in(release.editions, as_of) + 1]
         labels = tuple(edition.label if are_numbers(release.editions) else str(edition.label) for edition in editions)
         question = replace(question, where=And((question.where, Test(EDITION, ValueSet.of(labels)))))
-        notes = (*notes, _AS_OF.format(editions[-1].label))
+        notes = (*notes, _AS_OF.format(editions[-1].label), *_left_out(editions))
+    else:
+        notes = (*notes, *_left_out([release]))
     answer = composite_answer(
         evidence, question, lambda one: answer_question(evidence, one, model, labels, weighted=weighted)
     )
     return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
+
+
+def _left_out(published: Sequence[Release | Edition]) -> Iterator[str]:
+    """Say how many people the answers are not about, if some were left out, and what that does to the answers."""
+    n, n_suppressed, n_published = (
+        sum(getattr(one, name) for one in published) for name in ("n_dropped", "n_suppressed", "n_tuples")
+    )
+    if n:
+        too_frequent = (
+            f". {n_suppressed:,} of them were left out because their sensitive value is too frequent, so this value is "
+            "more frequent in the table than the answers say"
+        )
+        yield (
+            f"the answers are about the {n_published:,} published records; {n:,} more records were left out"
+            f"{too_frequent if n_suppressed else ''}"
+        )
 
 
 def answer_question(

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from glasshouse.release import Guarantee, Recipe
+    from glasshouse.release import Recipe, Release
+    from glasshouse.streaming.journey import PublishedFile
 
 __all__ = ["promise_of"]
 
 
-def promise_of(recipe: Recipe, guarantee: Guarantee) -> dict[str, Any]:
-    """The guarantee, in plain words where there are some, and how the release was made."""
+def promise_of(made: Release | PublishedFile) -> dict[str, Any]:
+    """The guarantee, in plain words where there are some, who is not protected, and how the release was made."""
+    from glasshouse.pages.left_out import LeftOut
+    from glasshouse.pages.protection import listed
     from glasshouse.pages.report.words import ADVERSARIES, in_words
 
+    recipe, guarantee, left_out = made.recipe, made.guarantee, LeftOut.of(made)
     return {
         "guarantee": guarantee.to_data(),
-        "plain": list(_plainly(recipe)),
+        "plain": [left_out.for_others(text) for text in _plainly(recipe)],
+        "left_out": left_out.in_words(listed(recipe.sensitive, "or")),
         "adversary": ADVERSARIES.get(guarantee.adversary, ""),
         "words": in_words(recipe),
         "quasi": list(recipe.quasi),

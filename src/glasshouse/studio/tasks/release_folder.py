@@ -70,7 +70,7 @@ def _facts(made: Any, release: Path) -> dict[str, Any]:
 
     files = sorted(path for path in release.rglob("*") if path.is_file())
     return {
-        **promise_of(made.recipe, made.guarantee),
+        **promise_of(made),
         "n_published": made.n_tuples,
         "n_dropped": made.n_dropped,
         "files": [{"name": file.relative_to(release).as_posix(), "bytes": file.stat().st_size} for file in files],

@@ -82,7 +82,7 @@ def _facts(trial: Trial) -> dict[str, Any]:
 
     release, sizes = trial.release, trial.groups.sizes
     return {
-        **promise_of(release.recipe, release.guarantee),
+        **promise_of(release),
         "meaning": layout_of(release.recipe).meaning,
         "linked": layout_of(release.recipe).counted is not None,
         "notices": [*trial.table.notices, *unused_taxonomies(trial.table, release.recipe)],

@@ -412,8 +412,8 @@ class _Believed:
             )
         if self.task.knowledge.prior is not None:
             notes.append(
-                "the prior changes nothing: it is the same for everybody, and all possible tables have the "
-                "published values"
+                "the prior changes nothing for published people: it is the same for everybody, and all possible tables "
+                "have the published values"
             )
         return notes
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""People who were left out of a release because of their values, and to whom nothing is promised: what is said of them.
+
+People who were left out at random, so that the others can be divided evenly, are not among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from glasshouse import catalog
+from glasshouse.errors import GlasshouseError
+
+if TYPE_CHECKING:
+    from glasshouse.release import Recipe
+
+__all__ = ["NOBODY", "LeftOut"]
+
+
+class _Published(Protocol):
+    """What a release, and a table that was published in batches, say of the people who are in them."""
+
+    @property
+    def recipe(self) -> Recipe: ...
+    @property
+    def n_tuples(self) -> int: ...
+    @property
+    def n_dropped(self) -> int: ...
+    @property
+    def n_suppressed(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """How many people were left out because of their values, and how many are in the release.
+
+    >>> some = LeftOut(n=3, n_published=20)
+    >>> some.for_others("Nobody's disease can be inferred.")
+    "For the 20 people in the release, but not for the 3 people who were left out: nobody's disease can be inferred."
+    >>> print(some.in_words("disease"))
+    The 3 people who were left out are not protected: only people with the most frequent values of disease were left \
+out, so an attacker who knows that somebody was left out may know the disease of that person.
+    """
+
+    n: int = 0
+    n_published: int = 0
+    too_frequent: bool = True  # all of them had a value that was too frequent; else the method could not place them
+
+    @classmethod
+    def of(cls, made: _Published) -> LeftOut:
+        """Count them, as a release says it; rows that were left out because a value is missing are not counted."""
+        try:
+            by_values = catalog.method_of(made.recipe).leaves_out == "by values"
+        except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version
+            by_values = made.n_dropped > made.n_suppressed
+        n_dropped = made.n_dropped - getattr(made, "n_incomplete", 0)
+        n = n_dropped if by_values else made.n_suppressed
+        return cls(n=n, n_published=made.n_tuples, too_frequent=n == made.n_suppressed)
+
+    def for_others(self, text: str) -> str:
+        """A text about everybody, which says that it holds for the people in the release, if some were left out."""
+        if not self.n or not text:
+            return text
+        others = f"the {self.n:,} people who were left out" if self.n > 1 else "the person who was left out"
+        return f"For the {self.n_published:,} people in the release, but not for {others}: {text[:1].lower()}{text[1:]}"
+
+    def in_words(self, value: str) -> str:
+        """What an attacker may know about them, if there are any; ``value`` names the sensitive columns."""
+        if not self.n:
+            return ""
+        who = f"The {self.n:,} people who were left out are" if self.n > 1 else "The person who was left out is"
+        why = (
+            f"only people with the most frequent values of {value} were left out"
+            if self.too_frequent
+            else f"it depended on {value} who was left out"
+        )
+        return (
+            f"{who} not protected: {why}, so an attacker who knows that somebody was left out may know the {value} of "
+            "that person."
+        )
+
+
+NOBODY = LeftOut()
+"""Of a release that leaves nobody out because of a value."""
