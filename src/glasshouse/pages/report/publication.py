@@ -197,10 +197,8 @@ class Publication:
             refuse_existing(place, force=force)
         elif force and is_there:
             how = "leave --no-flat out" if self.choices.get("flat") is False else "give --flat"
-            raise OutputError(
-                f"{place} was drawn from the release that is to be replaced: {how} to draw a new one, or remove it",
-                path=place,
-            )
+            instead = f"{how} to draw a new one, or remove it" if engine == "memory" else "remove it first"
+            raise OutputError(f"{place} was drawn from the release that is to be replaced: {instead}", path=place)
 
     # --- the work -----------------------------------------------------------------------------------------------------
 
@@ -331,7 +329,9 @@ class Publication:
                     raise
                 why_not = str(error) if isinstance(error, GlasshouseError) else "there is not enough memory for one"
         if why_not is not None:
-            self._watch.remark("note", no_flat_note(self.out, why_not))
+            [*sensitive] = made.recipe.sensitive
+            attributes = [*made.recipe.quasi, sensitive[0]] if len(sensitive) > 1 else []
+            self._watch.remark("note", no_flat_note(self.out, why_not, attributes))
 
     def _write_flat(self, place: Path, *, force: bool) -> None:
         from glasshouse.release import load
@@ -360,7 +360,7 @@ def _why_not_flat(made: Release | PublishedFile, engine: str, place: Path) -> st
     if made.n_tuples > MOST_FLAT:
         return f"{made.n_tuples:,} people were published, and for more than {MOST_FLAT:,} it takes long"
     if len(made.recipe.sensitive) > 1:
-        return "it can have only one of several sensitive columns, which you can name with --attributes"
+        return f"it can have only one of the sensitive columns {', '.join(made.recipe.sensitive)}"
     return f"{place} exists already" if place.exists() else None
 
 

@@ -109,15 +109,16 @@ sample out/release --out out/flat (or publish with --flat). Its rows are drawn a
     )
 
 
-def no_flat_note(out: Path, why: str) -> str:
-    """What to say where somebody publishes for a spreadsheet, and no flat table was drawn.
+def no_flat_note(out: Path, why: str, attributes: Sequence[str] = ()) -> str:
+    """What to say where somebody publishes for a spreadsheet, and no flat table was drawn; with columns to draw.
 
     >>> from pathlib import Path
     >>> print(no_flat_note(Path("out"), "it takes long"))
     no flat table for a spreadsheet was drawn, because it takes long. To draw one, run: glasshouse sample out/release \
 --out out/flat
     """
-    command = shlex.join(["glasshouse", "sample", str(out / "release"), "--out", str(out / FLAT)])
+    named = ["--attributes", ",".join(attributes)] if attributes else []
+    command = shlex.join(["glasshouse", "sample", str(out / "release"), *named, "--out", str(out / FLAT)])
     return f"no flat table for a spreadsheet was drawn, because {why}. To draw one, run: {command}"
 
 
