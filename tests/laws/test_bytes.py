@@ -7,6 +7,7 @@ catalogue, and whole folders are compared: tables in both formats, description a
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,8 @@ import pytest
 
 import glasshouse as gh
 import glasshouse.journeys.publish as journey
+from glasshouse.pages.report.publication import Publication
+from glasshouse.release.package.flat import write_flat
 from tests.laws.people import PLACES, SENSITIVE, SENSITIVE_ORDER, SENSITIVE_TREE, People, leaves
 from tests.laws.samples import METHODS, PERTURBED, RECODINGS, SMALL_TABLES, TARGETS, RecodingSample, kept
 
@@ -206,6 +209,83 @@ def test_every_file_is_the_same_byte_by_byte_whoever_of_a_group_has_which_value(
         exchanged = table.with_columns({"sensitive": moved.tolist()}).read()
         assert expected == saved(exchanged, tmp_path / turn, **choices)
     assert len(made) == 3
+
+
+# --- the flat table that a spreadsheet's file gets by default ---------------------------------------------------------
+
+
+def beside(table: People, file: Path, folder: Path, recoding: str, **choices: Any) -> dict[str, bytes]:
+    """Every byte that may go out where a CSV file is published and nobody chose how: the release and the flat table."""
+    if not file.exists():
+        pa_csv.write_csv(table.arrow(), file)
+    asked = {"quasi": ["place", "age"], "sensitive": ["sensitive"], "identifier": "who", "missing": "category"}
+    asked |= {"file": str(file), "ell": 2, "recoding": recoding, "report": "none", "out": str(folder), **choices}
+    work = Publication(asked, source=gh.Source.seeded(5))
+    work.publish(work.prepare())
+    assert {"release", "flat", "audit"} == {path.name for path in folder.iterdir()}
+    found = {name: bytes_of(folder / name) for name in ("release", "flat")}
+    assert {"table.csv", "README.md", "contents.json"} == set(found["flat"])
+    return {f"{name}/{file}": content for name, files in found.items() for file, content in files.items()}
+
+
+@pytest.mark.parametrize("recoding", ["angel", "anatomy"])
+def test_a_flat_table_is_the_same_byte_by_byte_for_the_same_people_in_another_file(
+    recoding: str, tmp_path: Path
+) -> None:
+    table = hospital(44)
+    expected = beside(table, tmp_path / "people.csv", tmp_path / "0", recoding)
+    wide = table.arrow().append_column("unused", pa.array(range(table.n)))
+    pa_csv.write_csv(wide.select(["unused", "who", "sensitive", "age", "place"]), tmp_path / "wide.csv")
+    pa_csv.write_csv(table.arrow(), tmp_path / "tabs.tsv", pa_csv.WriteOptions(delimiter="\t"))
+    others = {
+        "permuted.csv": table.permuted(np.random.default_rng(1).permutation(table.n).tolist()),
+        "renamed.csv": table.with_columns({"who": [f"{i % 7} {name}" for i, name in enumerate(table.columns["who"])]}),
+        "wide.csv": table,
+        "tabs.tsv": table,
+    }
+    for name, other in others.items():
+        assert expected == beside(other, tmp_path / name, tmp_path / f"of {name}", recoding), name
+    asked = {"repeated": "sample"}  # which reads the table as a whole, and not in batches
+    whole = beside(table, tmp_path / "people.csv", tmp_path / "whole", recoding, **asked)
+    assert whole == beside(others["permuted.csv"], tmp_path / "permuted.csv", tmp_path / "other", recoding, **asked)
+
+
+@pytest.mark.parametrize("recoding", ["angel", "anatomy"])
+def test_a_flat_table_is_the_same_byte_by_byte_whoever_of_a_group_has_which_value(
+    recoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = hospital(44)
+    divided, made = journey._divided, []
+
+    def as_before(*given: Any) -> Any:
+        made.append(made[0] if made else divided(*given))
+        return made[0]
+
+    monkeypatch.setattr(journey, "_divided", as_before)
+    asked = {"repeated": "sample"}  # which reads the table as a whole
+    expected = beside(table, tmp_path / "0.csv", tmp_path / "0", recoding, **asked)
+    values = np.array(table.columns["sensitive"], object)
+    moved = values.copy()
+    for rows in groups_within(made[0][1].labels):
+        moved[rows] = values[np.roll(rows, 1)]
+    assert (moved != values).any()
+    exchanged = table.with_columns({"sensitive": moved.tolist()})
+    assert expected == beside(exchanged, tmp_path / "1.csv", tmp_path / "1", recoding, **asked)
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("recoding", ["angel", "anatomy"])
+def test_everybody_who_has_the_release_can_draw_the_flat_table(recoding: str, tmp_path: Path) -> None:
+    files = beside(hospital(44), tmp_path / "people.csv", tmp_path / "out", recoding)
+    shutil.copytree(tmp_path / "out" / "release", tmp_path / "elsewhere")
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "people.csv").unlink()
+    release, source = gh.load(tmp_path / "elsewhere"), gh.Source.seeded(5).child("flat table")
+    drawn = [gh.sample(release, source=source)]
+    write_flat(tmp_path / "flat", drawn, release=tmp_path / "elsewhere", n_tuples=release.n_tuples)
+    assert {name: content for name, content in files.items() if name.startswith("flat/")} == {
+        f"flat/{name}": content for name, content in bytes_of(tmp_path / "flat").items()
+    }
 
 
 # --- what is said beside the tables ----------------------------------------------------------------------------------

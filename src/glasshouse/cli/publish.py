@@ -65,18 +65,21 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
 )
 @options.edition_options
 @options.out_option("Folder to write release/ and audit/ into.")
-@options.choice(
+@click.option(
     "--format",
-    ["parquet", "csv", "xlsx", "stata"],
-    "Format of the published tables. xlsx and stata write copies beside the release, whose tables are then Parquet.",
-    parameter="format_",
+    "format_",
+    type=click.Choice(["parquet", "csv", "xlsx", "stata"]),
+    help=(
+        "Format of the published tables; by default csv for a CSV file, xlsx for a workbook, otherwise parquet. xlsx "
+        "and stata write copies beside the release, whose tables are then Parquet."
+    ),
 )
 @click.option(
-    "--flat",
-    is_flag=True,
+    "--flat/--no-flat",
+    default=None,
     help=(
-        "Also write one flat table, drawn at random from the release, into OUT/flat: its rows do not describe real "
-        "people."
+        "Whether to write one flat table, drawn at random from the release, into OUT/flat: its rows do not describe "
+        "real people. By default it is written if FILE is CSV or a workbook and the release has several tables."
     ),
 )
 @click.option("--zip", "zip", is_flag=True, help="Also write the release as one zip file: OUT/release.zip.")
@@ -127,7 +130,7 @@ def publish(file: str, *, force: bool, why: bool, as_json: bool, **given: Any) -
     \b
     Examples:
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --out out
-      glasshouse publish patients.csv --quasi age,sex --k 10 --out plain --format csv --flat
+      glasshouse publish patients.csv --quasi age,sex --k 10 --out plain --format parquet
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding anatomy \\
                  --out exact
       glasshouse publish patients.csv --quasi age,sex,zipcode --sensitive disease --ell 3 --recoding angel --k 10 \\
@@ -152,7 +155,7 @@ def publish(file: str, *, force: bool, why: bool, as_json: bool, **given: Any) -
         published = run.work.publish(engine, force=force)
     show = show_release if published.whole else show_file
     notices = (*published.notices, *run.notes_for_spreadsheets(published.made))
-    run.tell(published.made, notices, lambda: show(published.made, rows=5))
+    run.tell(published.made, notices, lambda: show(published.made, rows=5), run.chosen_format)
 
 
 def _publish_on_spark(run: _Run, *, force: bool) -> None:
@@ -163,7 +166,7 @@ def _publish_on_spark(run: _Run, *, force: bool) -> None:
     work = run.work
     with advising(work.choices, force=force):
         made = publish_on_spark(work.choices, work.out, force=force, finishing=work.reporting_on_file())
-    run.tell(made, made.notices, lambda: show_file(made, rows=5))
+    run.tell(made, made.notices, lambda: show_file(made, rows=5), run.chosen_format)
 
 
 @click.command(
@@ -257,14 +260,34 @@ class _Run:
 
     def notes_for_spreadsheets(self, made: Release | PublishedFile) -> list[str]:
         """What to say of a release of several CSV tables beside which there is no flat one."""
+        from glasshouse.policy.written_form import draws_flat
         from glasshouse.release.package.flat import flat_note
 
         n_tables = len(getattr(made, "packaged", getattr(made, "n_rows", ())))
-        wanted = self.work.choices["format_"] == "csv" and self.work.flat is None and n_tables > 1
-        return [flat_note(self.work.out, n_tables)] if wanted else []
+        choices = self.work.choices
+        wanted = choices.get("format_") == "csv" and choices.get("flat") is None and not draws_flat(choices)
+        return [flat_note(self.work.out, n_tables)] if wanted and n_tables > 1 else []
 
-    def tell(self, made: Release | PublishedFile, notices: Iterable[str], show: Callable[[], None]) -> None:
-        """Say what was written, what it protects, what it does not, and what to do next."""
+    @property
+    def chosen_format(self) -> str:
+        """In which format the tables are, in a sentence, if nobody chose it; else nothing."""
+        from glasshouse.policy.written_form import format_of
+
+        choices, format = self.work.choices, format_of(self.work.choices)
+        if choices.get("format_") is not None:
+            return ""
+        if format == "parquet":
+            return " Its tables are Parquet files; --format csv writes CSV files instead."
+        read = Path(choices["file"]).name
+        if format == "csv":
+            return f" Its tables are CSV files, like {read}; --format parquet writes Parquet files instead."
+        copy = self.work.out / "xlsx" / "tables.xlsx"
+        return f" {copy} has its tables in a workbook, like {read}; --format chooses another format."
+
+    def tell(
+        self, made: Release | PublishedFile, notices: Iterable[str], show: Callable[[], None], format: str = ""
+    ) -> None:
+        """Say what was written, and in which format; what it protects, what it does not, and what to do next."""
         out, flat, page = self.work.out, self.work.flat, self.work.page
         with having_written(out):
             if self._as_json:
@@ -275,18 +298,17 @@ class _Run:
             for notice in notices:
                 remark("note", in_options(notice))
             show()
-            beside = (
-                ""
-                if flat is None
-                else (f" {flat} may be published too: its rows were drawn at random and do not describe real people.")
-            )
+            beside = "" if flat is None else f" {flat} may be published too."
             if self.work.choices["zip"]:
                 beside += f" {out / 'release.zip'} is the same release in one file."
             written = (
-                f"{out / 'release'} may be published.{beside} {out / 'audit'} must stay inside your organization. "
-                f"({self._measured})"
+                f"{out / 'release'} may be published.{format}{beside} {out / 'audit'} must stay inside your "
+                f"organization. ({self._measured})"
             )
-            say_points([("Written", written), *protection(made), ("Next", _next(made, out / "release"))])
+            words = self.work.flat_words
+            drawn_table = [] if words is None else [("Flat table", words)]
+            points = [("Written", written), *drawn_table, *protection(made), ("Next", _next(made, out / "release"))]
+            say_points(points)
             if self._why:
                 say()
                 say_text(made.guarantee)

@@ -48,7 +48,8 @@ def publish_on_spark(
         if choices.get(name):
             raise InputError(words)
     asked = publish_arguments(choices)
-    if asked.pop("format") != "parquet":
+    del asked["format"]
+    if choices.get("format_") not in (None, "parquet"):
         raise InputError("--engine spark writes Parquet files only: leave --format out")
     del asked["threads"]
     reading = read_arguments(choices)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import bounds, catalog
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.policy.written_form import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,8 +51,6 @@ DEFAULTS: dict[str, Any] = {
     "at_least": 0,
     "keep_published": False,
     "leave_out": False,
-    "format_": "parquet",
-    "flat": False,
     "zip": False,
     "report": "brief",
     "threads": 0,
@@ -123,7 +122,7 @@ def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict
         **edition_arguments(choices),
         "carry": choices.get("carry", "cells"),
         "threads": choices.get("threads", 0),
-        "format": choices.get("format_", "parquet"),
+        "format": format_of(choices),
         "title": choices.get("title"),
         "licence": choices.get("licence"),
         "zip": choices.get("zip", False),

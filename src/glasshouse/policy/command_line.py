@@ -29,7 +29,7 @@ __all__ = ["CommandLine", "command_line", "refuse_secrets"]
 _ORDER = ("roles", "columns", "principle", "method", "recoding", "release", "run", "source")
 _NUMBERS = frozenset(key.choice for keys in TABLES.values() for key in keys.values() if key.kind == "a number")
 _FLAGS = {
-    "flat": {True: "--flat"},
+    "flat": {True: "--flat", False: "--no-flat"},
     "zip": {True: "--zip"},
     "partition": {False: "--no-partition"},
     "keep_published": {True: "--keep-published"},

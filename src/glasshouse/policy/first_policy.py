@@ -7,10 +7,11 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from glasshouse.policy.next_steps import GUIDE, written_for
+from glasshouse.policy.next_steps import GUIDE
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
 from glasshouse.policy.principle_choices import choices_asking_for
+from glasshouse.policy.written_form import spreadsheet_format
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["policy_from"]
 
 _WIDTH = 100
+_OTHER_FORMATS = {"csv": '"xlsx", "parquet"', "xlsx": '"csv", "parquet"', None: '"csv"'}
 # Of an address: what stands between a colon and the last at sign, and a parameter that is called so.
 _PASSWORD = re.compile(r"(?<=://)(?P<user>[^/@:\s]*):.*@|(?<=[?&])(ssl)?password=[^&]*&?", re.IGNORECASE)
 
@@ -53,8 +55,8 @@ def policy_from(inspection: Inspection, *, file: str | None = None, out: str = "
     <BLANKLINE>
     [release]
     out = "out"
-    format = "csv"               # or "parquet"
-    flat = true                  # one flat table for a spreadsheet, drawn at random: rows are not people
+    format = "csv"               # or "xlsx", "parquet"
+    # flat = false               # if there are several tables, a flat table is drawn, unless this is said
     <BLANKLINE>
     """
     return "\n".join(_lines(inspection, file, out, source)) + "\n"
@@ -110,11 +112,11 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         else:
             yield "categorical = true".ljust(28) + ' # or bins = "intervals:WIDTH"'
     yield from ("", "[principle]", *_principle(inspection, first))
-    written = written_for(file or "", inspection)
     yield from ("", "[release]", f"out = {quoted(out)}")
-    yield 'format = "csv"               # or "parquet"' if written else 'format = "parquet"           # or "csv"'
-    if written.get("flat"):
-        yield "flat = true                  # one flat table for a spreadsheet, drawn at random: rows are not people"
+    written = spreadsheet_format(file or "")
+    yield f'format = "{written or "parquet"}"'.ljust(28) + f" # or {_OTHER_FORMATS[written]}"
+    if written is not None:
+        yield "# flat = false               # if there are several tables, a flat table is drawn, unless this is said"
 
 
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:

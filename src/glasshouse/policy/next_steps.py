@@ -33,15 +33,12 @@ __all__ = [
     "first_steps",
     "opening_steps",
     "steps_of",
-    "written_for",
 ]
 
 GUIDE = "docs/how-to/yes-no-columns.md"
 """Where the ways are explained."""
 _SEE = f"See {GUIDE}."
 _WIDTH = 100
-_SPREADSHEETS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods")
-_MOST_FLAT = 100_000  # rows up to which a flat table is drawn without being asked for
 _GIVEN_UP = (
     *(key.choice for key in TABLES["principle"].values()),
     *("method", "parameters", "recoding", "recoding_with", "marginal", "retention", "domain", "suppress"),
@@ -111,7 +108,7 @@ def first_steps(inspection: Inspection, *, file: str, **source: str) -> list[dic
     first = first_choices(inspection)
     if not first.choices.get("quasi"):
         return []
-    choices = {"file": file, **source, **first.choices, **written_for(file, inspection), "out": "out"}
+    choices = {"file": file, **source, **first.choices, "out": "out"}
     made = command_line(choices)
     found = []
     if made.reason is None:
@@ -134,23 +131,6 @@ def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -
         lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
     head = f"To publish it with these roles{', once the cautions are answered' * cautions}"
     return ("", head, *lines, "", _SEE) if lines else ()
-
-
-def written_for(file: str, inspection: Inspection) -> dict[str, Any]:
-    """How a table is written for somebody who reads it from this file: as CSV with a flat table, for a spreadsheet.
-
-    No flat table is proposed where none can be drawn, or where that takes long: for times, and for many rows.
-
-    >>> import glasshouse as gh
-    >>> found = gh.inspect({"age": [30, 40], "sex": ["F", "M"]})
-    >>> written_for("patients.csv", found), written_for("patients.parquet", found)
-    ({'format_': 'csv', 'flat': True}, {})
-    """
-    if not file.lower().endswith(_SPREADSHEETS):
-        return {}
-    has_times = any(column.kind == "timestamp" for column in inspection.columns)
-    flat = inspection.n_tuples <= _MOST_FLAT and not has_times
-    return {"format_": "csv", "flat": True} if flat else {"format_": "csv"}
 
 
 def opening_steps(openings: Sequence[Opening], *, force: bool = False) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_argum
 from glasshouse.policy.command_line import refuse_secrets
 from glasshouse.policy.keys import plain
 from glasshouse.policy.policy_text import quoted
+from glasshouse.policy.written_form import draws_flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +50,8 @@ def python_call(choices: Mapping[str, Any], *, force: bool = False) -> str:
         sensitive="disease",
         taxonomies={"zipcode": gh.Taxonomy.prefix(length=5)},
     )
-    release = gh.publish(table, principle=gh.LDiversity(ell=5), out="out")
+    release = gh.publish(table, principle=gh.LDiversity(ell=5), format="csv", out="out")
+    # If the release has several tables, the command also draws a flat table: see gh.sample.
     <BLANKLINE>
     """
     wanted = plain(choices)
@@ -61,7 +63,11 @@ def python_call(choices: Mapping[str, Any], *, force: bool = False) -> str:
     reading = read_arguments(wanted)
     if reading["sensitive"] is not None and len(reading["sensitive"]) == 1:
         [reading["sensitive"]] = reading["sensitive"]
-    publishing = publish_arguments(wanted) | ({"out": wanted["out"], "force": force} if "out" in wanted else {})
+    publishing = publish_arguments(wanted)
+    if "out" in wanted:
+        publishing |= {"out": wanted["out"], "force": force}
+    elif "format_" not in wanted:
+        del publishing["format"]  # nothing is written yet
     lines = [
         *_call("table", "gh.read", _code(wanted["file"]), _chosen(gh.read, reading)),
         *_call("release", "gh.publish", "table", _chosen(gh.publish, publishing)),
@@ -87,6 +93,8 @@ def _afterwards(choices: Mapping[str, Any]) -> Iterator[str]:
         yield f"gh.make_report({arguments}).write({_code(str(PurePath(choices['out'], 'audit')))})"
     if choices.get("flat"):
         yield "# The command also draws a flat table (--flat): gh.sample draws one from a release."
+    elif "out" in choices and draws_flat(choices):
+        yield "# If the release has several tables, the command also draws a flat table: see gh.sample."
     for name, what in _ELSEWHERE.items():
         if name in choices and choices[name] != DEFAULTS.get(name):
             yield f"# The command also says {what} (--{name}). The release does not depend on it."

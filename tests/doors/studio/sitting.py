@@ -51,17 +51,21 @@ class Sitting:
         return client
 
     def settle(self, name: str) -> None:
-        """Wait until the work of a name has ended."""
+        """Wait until the work of a name has ended, as somebody who looks at its page does."""
         job = self.desk.job(name)
         assert job is not None, name
-        assert job.wait(60)
+        for _ in range(60):
+            job.attend()
+            if job.wait(1):
+                return
+        raise AssertionError(f"{name} has not ended")
 
     def wait(self, name: str) -> Any:
         """Wait for the work of a name, and give what came of it."""
         self.settle(name)
         job = self.desk.job(name)
         assert job is not None
-        assert job.state == "done", job.message
+        assert job.state == "done", (job.state, job.message)
         return job.result
 
 

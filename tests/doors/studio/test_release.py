@@ -114,6 +114,39 @@ def test_the_same_clicks_give_the_bytes_of_the_shown_command(
     assert (tmp_path / "elsewhere" / "audit" / "report.html").exists() == (fields.get("report") == "brief")
 
 
+@pytest.mark.parametrize("ticked", [True, False])
+def test_tables_are_written_as_the_file_is_with_a_flat_table_unless_the_box_is_cleared(
+    ticked: bool, file: Path, tmp_path: Path
+) -> None:
+    with sitting(seed=SEED) as made:
+        decide(made, file)
+        form = made.entered.get("/release").text
+        assert '<option value="csv" selected>' in form
+        assert 'name="flat" value="yes" checked' in form
+        publish(made, tmp_path / "out", format="csv", **({"flat": "yes"} if ticked else {}))
+        made.wait("publish")
+        page = made.entered.get("/release").text
+
+    assert ("--no-flat" in shown(page, "command")) == (not ticked)
+    assert "--format" not in shown(page, "command")
+    assert (tmp_path / "out" / "release" / "gt.csv").is_file()
+    assert (tmp_path / "out" / "flat" / "table.csv").is_file() == ticked
+    assert ("must not be used to count people in small cells" in page) == ticked
+    assert ('name="flat" value="yes" checked' in page) == ticked
+
+
+def test_of_a_release_with_one_table_the_box_is_clear_and_can_be_ticked(file: Path, tmp_path: Path) -> None:
+    with sitting(seed=SEED) as made:
+        decide(made, file, recoding="boxes")
+        made.entered.get("/release")
+        made.wait("trial")
+        assert 'name="flat" value="yes" checked' not in made.entered.get("/release").text
+        publish(made, tmp_path / "out", format="csv", flat="yes")
+        made.wait("publish")
+
+    assert (tmp_path / "out" / "flat" / "table.csv").is_file()
+
+
 # --- a trial ----------------------------------------------------------------------------------------------------------
 
 
@@ -414,7 +447,8 @@ def test_release_report_and_policy_can_be_taken_along_and_the_audit_cannot(file:
         assert answer.headers["cache-control"] == "no-store"
     (tmp_path / "policy.toml").write_bytes(policy.content)
     read = load_policy(tmp_path / "policy.toml")
-    assert (read.source, read.out, read.choices["ell"], read.choices["format_"]) == (str(file), out, 3, "csv")
+    assert (read.source, read.out, read.choices["ell"]) == (str(file), out, 3)
+    assert read.publish_arguments()["format"] == "csv"
     assert gone.status_code == 404
     assert "any more" in gone.text
 

@@ -41,7 +41,9 @@ def test_disk_takes_everything_that_memory_takes_and_gives_the_same_release(aske
     (world / "sex.csv").write_text("F;anybody\nM;anybody\n")
     said = {}
     for engine in ("memory", f"memory {QUICK}", f"disk {QUICK}"):
-        printed = json.loads(run(f"publish patients.csv {asked} --out out --force --engine {engine} --json").stdout)
+        printed = json.loads(
+            run(f"publish patients.csv {asked} --no-flat --out out --force --engine {engine} --json").stdout
+        )
         release = gh.load("out/release")
         told = {
             "tables": {name: sorted(table.column_names) for name, table in release.tables.items()},
@@ -65,7 +67,7 @@ def test_disk_takes_everything_that_memory_takes_and_gives_the_same_release(aske
 def test_rows_that_were_never_read_are_counted_alike(world: Path) -> None:
     with (world / "patients.csv").open("a") as file:
         file.write(",,,,,\n")
-    line = f"publish patients.csv {ROLES} --ell 3 --missing drop --out out --force --json"
+    line = f"publish patients.csv {ROLES} --ell 3 --missing drop --out out --force --json --no-flat"
     told = [json.loads(run(f"{line} {more}").stdout) for more in ("", QUICK, "--engine disk")]
 
     assert [300] * 3 == [one["n_tuples"] for one in told]
@@ -106,7 +108,7 @@ def test_a_file_that_does_not_fit_is_published_from_disk_and_told_so(
 ) -> None:
     monkeypatch.setattr(need, "memory_left", lambda: 60_000)
     said = run(f"publish patients.csv {ROLES} --ell 3 --out out {report} --json")
-    (note,) = (line for line in said.stderr.splitlines() if "disk" in line)
+    (note,) = (line for line in said.stderr.splitlines() if "published from disk" in line)
 
     assert ran == ["disk"]
     assert note.startswith(
@@ -115,6 +117,8 @@ def test_a_file_that_does_not_fit_is_published_from_disk_and_told_so(
     assert ("the report leaves out" in note) == (not report)
     assert (world / "out" / "audit" / "report.html").exists() == (not report)
     assert json.loads(said.stdout)["n_tuples"] == 300
+    assert "no flat table for a spreadsheet was drawn, because --engine disk cannot draw one" in said.stderr
+    assert not (world / "out" / "flat").exists()
 
 
 def test_what_needs_the_table_in_memory_stays_there_with_a_warning(

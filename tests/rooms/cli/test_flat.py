@@ -3,25 +3,35 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections import Counter
 from pathlib import Path
 
+import openpyxl
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
 import glasshouse as gh
+from glasshouse.pages.report import publication
 from tests.rooms.cli.world import QUICK, ROLES, make_world, run
 
 PUBLISH = f"publish patients.csv {ROLES} --ell 3 {QUICK}"
+SENTENCES = (
+    "out/flat/table.csv is one table for a spreadsheet, drawn at random from the release: it has as many rows as "
+    "people were published, and no row is a real person. It is good for charts, pivot tables and models, which look at "
+    "many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
+    "query, which gives counts with intervals."
+)
 
 
 @pytest.fixture
 def out(world: Path) -> Path:
     make_world(world, n=2_000)  # so many that every release of them teaches something
-    run(f"{PUBLISH} --out out")
+    run(f"{PUBLISH} --out out --no-flat")
     return world / "out"
 
 
@@ -80,7 +90,7 @@ def test_a_release_without_its_audit_gives_the_same_tables(out: Path, world: Pat
 
 def test_publish_puts_a_flat_table_beside_the_release(world: Path) -> None:
     said = run(f"{PUBLISH} --out out --flat").stdout
-    assert "its rows were drawn at random and do not describe real people" in " ".join(said.split())
+    assert SENTENCES in " ".join(said.split())
     assert sorted(path.name for path in (world / "out").iterdir()) == ["audit", "flat", "release"]
     assert pa_csv.read_csv(world / "out" / "flat" / "table.csv").num_rows == 300
     run("verify out/release")
@@ -88,9 +98,123 @@ def test_publish_puts_a_flat_table_beside_the_release(world: Path) -> None:
     assert told["flat"] == "out/flat"
 
 
+# --- what is done where nobody chose ----------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> set[str]:
+    """The files of a publication, without those that must stay inside."""
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in files if not name.startswith("audit/")}
+
+
+BESIDE = {"flat/README.md", "flat/contents.json"}
+RELEASE = {"release/README.md", "release/datapackage.json"}
+CSV = RELEASE | {"release/gt.csv", "release/bt.csv"}
+PARQUET = RELEASE | {"release/gt.parquet", "release/bt.parquet"}
+WORKBOOK = PARQUET | {"xlsx/README.md", "xlsx/contents.json", "xlsx/tables.xlsx"}
+FORMS = {
+    "patients.csv": (CSV | BESIDE | {"flat/table.csv"}, "Its tables are CSV files, like patients.csv"),
+    "patients.tsv.gz": (CSV | BESIDE | {"flat/table.csv"}, "Its tables are CSV files, like patients.tsv.gz"),
+    "patients.xlsx": (
+        WORKBOOK | BESIDE | {"flat/table.xlsx"},
+        "out/xlsx/tables.xlsx has its tables in a workbook, like patients.xlsx",
+    ),
+    "patients.parquet": (PARQUET, "Its tables are Parquet files"),
+    "patients.csv --no-flat": (CSV, "Its tables are CSV files"),
+    "patients.csv --format parquet": (PARQUET, ""),
+    "patients.csv --format parquet --flat": (PARQUET | BESIDE | {"flat/table.csv"}, ""),
+    "patients.csv --format xlsx": (WORKBOOK | BESIDE | {"flat/table.xlsx"}, ""),
+    "patients.xlsx --format csv": (CSV | BESIDE | {"flat/table.csv"}, ""),
+    "patients.parquet --format csv": (CSV, ""),
+    "patients.csv --recoding boxes": (RELEASE | {"release/data.csv"}, "Its tables are CSV files"),
+    "patients.csv --engine disk": (CSV, "Its tables are CSV files"),
+}
+
+
+@pytest.mark.parametrize("asked", FORMS)
+def test_tables_are_written_as_the_file_is_and_a_spreadsheets_file_gets_a_flat_table(asked: str, world: Path) -> None:
+    table = pa_csv.read_csv("patients.csv", convert_options=pa_csv.ConvertOptions(column_types={"zipcode": "string"}))
+    pq.write_table(table, "patients.parquet")
+    Path("patients.tsv.gz").write_bytes(gzip.compress(Path("patients.csv").read_bytes().replace(b",", b"\t")))
+    book = openpyxl.Workbook()
+    for row in [table.column_names, *(list(row.values()) for row in table.to_pylist())]:
+        book["Sheet"].append(row)
+    book.save("patients.xlsx")
+    file, _, more = asked.partition(" ")
+    files, words = FORMS[asked]
+    said = run(f"publish {file} {ROLES} --ell 3 {QUICK} --out out {more}")
+    shown = " ".join(said.stdout.split())
+
+    assert written(Path("out")) == files
+    assert words in shown
+    assert ("Its tables are" in shown or "has its tables in a workbook" in shown) == bool(words)
+    assert ("must not be used to count people in small cells" in shown) == bool(files & BESIDE)
+    assert run("verify out").exit_code == 0
+    if "flat/table.xlsx" in files:
+        rows = [*openpyxl.load_workbook("out/flat/table.xlsx").active.iter_rows(values_only=True)]
+        assert (rows[0], len(rows)) == (("age", "sex", "zipcode", "disease"), 301)
+        assert {row[2] for row in rows[1:]} <= set(table["zipcode"].to_pylist())  # texts, with their leading zeros
+
+
+def test_no_flat_table_is_drawn_by_default_of_more_rows_than_take_little_time(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publication, "MOST_FLAT", 299)
+    said = run(f"{PUBLISH} --out out")
+    assert said.stderr.count("no flat table") == 1
+    assert (
+        "note: no flat table for a spreadsheet was drawn, because 300 people were published, and for more than 299 it "
+        "takes long. To draw one, run: glasshouse sample out/release --out out/flat" in said.stderr
+    )
+    assert not (world / "out" / "flat").exists()
+    run(f"{PUBLISH} --out asked --flat")
+    assert (world / "asked" / "flat" / "table.csv").is_file()
+
+
+def test_by_default_a_flat_table_that_cannot_be_drawn_or_placed_stops_nothing(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = pa_csv.read_csv(world / "patients.csv").append_column("plan", pa.array([*"abcde"] * 60))
+    pa_csv.write_csv(table, world / "two.csv")
+    said = run(f"publish two.csv --quasi age,sex --sensitive disease,plan --ell 2 --out two {QUICK}").stderr
+    assert "because it can have only one of the sensitive columns disease, plan. To draw one, run:" in said
+    command = said.partition("To draw one, run: ")[2].splitlines()[0]
+    assert command == "glasshouse sample two/release --attributes age,sex,disease --out two/flat"
+    run(command)
+    assert pa_csv.read_csv("two/flat/table.csv").column_names == ["age", "sex", "disease"]
+
+    (world / "mine" / "flat").mkdir(parents=True)
+    assert "because mine/flat exists already" in run(f"{PUBLISH} --out mine").stderr
+    assert [*(world / "mine" / "flat").iterdir()] == []
+
+    def refuse(*_given: object, **_more: object) -> None:
+        raise gh.NotSupported("drawing this", instead="something else")
+
+    monkeypatch.setattr(publication, "draw", refuse)
+    assert (
+        "no flat table for a spreadsheet was drawn, because not possible: drawing this"
+        in run(f"{PUBLISH} --out out").stderr
+    )
+    assert written(world / "out") == CSV
+    assert "drawing this" in run(f"{PUBLISH} --out other --flat", code=2).stderr
+
+
+def test_the_readme_says_what_a_flat_table_is_whether_or_not_one_was_drawn(world: Path) -> None:
+    for number, more in enumerate(["", "--no-flat"]):
+        run(f"{PUBLISH} --out out{number} {more}")
+        readme = " ".join(Path(f"out{number}/release/README.md").read_text().split())
+        assert "A *flat table* is one table for a spreadsheet, drawn at random from the tables of this folder" in readme
+        assert "It is good for charts, pivot tables and models" in readme
+        assert "It must not be used to count people in small cells or to look for a person" in readme
+    flat = " ".join(Path("out0/flat/README.md").read_text().split())
+    assert "It must not be used to count people in small cells" in flat
+
+
 def test_a_policy_asks_for_a_flat_table_as_the_option_does(world: Path) -> None:
     said = '[source]\nfile = "patients.csv"\n[roles]\nquasi = ["age", "sex", "zipcode"]\nsensitive = "disease"\n'
     said += '[principle]\nell = 3\n[release]\nout = "out"\nreport = "none"\n'
+    (world / "policy.toml").write_text(said)
+    assert json.loads(run("publish policy.toml --out by-default --json").stdout)["flat"].endswith("by-default/flat")
     (world / "policy.toml").write_text(f"{said}flat = true\n")
     told = json.loads(run("publish policy.toml --json").stdout)
     assert told["flat"].endswith("out/flat")
@@ -106,8 +230,18 @@ def test_a_policy_asks_for_a_flat_table_as_the_option_does(world: Path) -> None:
 def test_no_flat_table_of_an_earlier_release_stays_beside_a_new_one(world: Path) -> None:
     run(f"{PUBLISH} --out out --flat")
     before = (world / "out" / "release" / "datapackage.json").read_bytes()
-    assert "give --flat to draw a new one" in run(f"{PUBLISH} --out out --force", code=2).stderr
+    refused = {
+        "--format parquet": "give --flat to draw a new one, or remove it",
+        "--no-flat": "leave --no-flat out to draw a new one, or remove it",
+        "--engine disk": "remove it first",
+    }
+    for more, words in refused.items():
+        assert words in run(f"{PUBLISH} --out out --force {more}", code=2).stderr
     assert (world / "out" / "release" / "datapackage.json").read_bytes() == before
+    flat = (world / "out" / "flat" / "table.csv").read_bytes()
+    run(f"{PUBLISH} --recoding boxes --out out --force")  # one table: and yet the flat one is drawn anew
+    assert (world / "out" / "flat" / "table.csv").read_bytes() != flat
+    assert "no-flat" not in run(f"{PUBLISH} --out out --force").stderr
     said = run(f"marginals patients.csv {ROLES} --marginal age,disease --out out {QUICK}")
     assert "was drawn before these tables were added" in said.stderr
 

@@ -148,7 +148,9 @@ def meaning(choices: dict[str, Any]) -> dict[str, str]:
     publishing = publish_arguments(choices)
     publishing["suppress"] = None if publishing["suppress"] is None else exact(publishing["suppress"])
     whole = DEFAULTS | choices
-    others = {name: whole.get(name) for name in ("file", "out", "after", "spill", "to", *DEFAULTS, "memory", "master")}
+    others = {
+        name: whole.get(name) for name in ("file", "out", "after", "spill", "to", "flat", *DEFAULTS, "memory", "master")
+    }
     del others["suppress"], others["lambda_"]
     others = {name: value if value is None or type(value) is bool else str(value) for name, value in others.items()}
     return {name: repr(value) for name, value in {**read_arguments(choices), **publishing, **others}.items()}
@@ -262,7 +264,6 @@ def test_all_three_publish_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
         "ell": 3,
         "recoding": "angel",
         "recoding_with": {"cells": "taxonomies"},
-        "format_": "csv",
         "title": "Patients, 'all' of them",
         "report": "none",
     }
@@ -273,6 +274,7 @@ def test_all_three_publish_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
     by_policy, by_command, by_call = (content(Path(f"by {way}", "release")) for way in ("policy", "command", "call"))
 
     assert by_policy == by_command == by_call
+    assert {"gt.csv", "bt.csv"} < by_policy.keys()
     assert any(b"**" in text for text in by_policy.values())  # nodes of the taxonomy by name
 
 
@@ -335,7 +337,7 @@ def test_what_options_cannot_say_a_policy_says(
         ({"quasi": ["--k", "b"]}, ["t.csv", "--quasi=--k,b", "--k", "2"]),
         ({"file": "-t.csv"}, ["--quasi", "age", "--k", "2", "--", "-t.csv"]),
         ({"bottom": {"age": -5}}, ["t.csv", "--quasi", "age", "--bottom", "age=-5", "--k", "2"]),
-        ({"partition": False, "flat": False}, ["t.csv", "--quasi", "age", "--k", "2", "--no-partition"]),
+        ({"partition": False, "flat": False}, ["t.csv", "--quasi", "age", "--k", "2", "--no-flat", "--no-partition"]),
         ({"suppress": 0.0, "decimal": ".", "lambda_": 1}, ["t.csv", "--quasi", "age", "--k", "2"]),
     ],
 )
@@ -387,6 +389,11 @@ def test_a_report_and_a_database_are_part_of_the_program() -> None:
     assert 'gh.to_postgres(release, "postgresql://host/db", schema="released")' in code
     assert 'gh.make_report(release, table, report="full").write("out/audit")' in code
     assert "# The command also draws a flat table" in code
+    assert "flat" not in python_call({**BASE, "out": "out", "flat": False})
+    assert "# If the release has several tables, the command also draws a flat table" in python_call(
+        {**BASE, "out": "out"}
+    )
+    assert "flat" not in python_call({**BASE, "file": "t.parquet", "out": "out"})
     assert "make_report" not in python_call({**BASE, "out": "out", "report": "none"})
     assert 'make_report(release, table).write("out/audit")' in python_call({**BASE, "out": "out"})
 

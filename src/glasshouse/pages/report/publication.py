@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from glasshouse.errors import GlasshouseError, InputError, OutputError, having_written
 from glasshouse.log import step
 from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_arguments, read_arguments
+from glasshouse.policy.written_form import MOST_FLAT, draws_flat, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +88,8 @@ class Publication:
     """One publication: what is asked for, where it goes, and its report.
 
     The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
-    the report will lie, and ``flat`` where the flat table lies; None if there is none.
+    the report will lie, ``flat`` where the flat table lies, and ``flat_words`` what to know before it is used; None if
+    there is none.
 
     Parameters
     ----------
@@ -109,6 +111,8 @@ class Publication:
         self.out = Path(self.choices["out"])
         self.page: str | None = None
         self.flat: Path | None = None
+        self.flat_words: str | None = None
+        self._is_flat_asked = bool(self.choices.get("flat"))
         self._watch: Watch = Nobody() if watch is None else watch
         self._source = source
         self._seeds: dict[str, Any] = {} if source is None else {"source": source, "allow_seed": source.is_seeded}
@@ -120,7 +124,7 @@ class Publication:
         """Say where the work runs: memory, disk or spark; refuse, before it begins, what cannot be done there."""
         engine = self._engine()
         self._send = _sender(self.choices, force=force)
-        self._check_flat(force=force)
+        self._check_flat(engine, force=force)
         return engine
 
     def _engine(self) -> str:
@@ -179,28 +183,36 @@ class Publication:
         )
         return "disk"
 
-    def _check_flat(self, *, force: bool) -> None:
+    def _check_flat(self, engine: str, *, force: bool) -> None:
         """Look before the work whether a flat table can be written; refuse to leave one of an earlier release."""
         from glasshouse.release.package.flat import FLAT
         from glasshouse.release.package.folders import refuse_existing
         from glasshouse.release.package.listing import release_named_by
 
         place = self.out / FLAT
-        if self.choices["flat"]:
+        is_there = release_named_by(place) is not None
+        if is_there and engine == "memory" and draws_flat(self.choices):
+            self._is_flat_asked = True  # whatever is published now, the flat table beside it must be drawn from it
+        if self._is_flat_asked:
             refuse_existing(place, force=force)
-        elif force and release_named_by(place) is not None:
-            raise OutputError(
-                f"{place} was drawn from the release that is to be replaced: give --flat to draw a new one, or remove "
-                "it",
-                path=place,
-            )
+        elif force and is_there:
+            how = "leave --no-flat out" if self.choices.get("flat") is False else "give --flat"
+            instead = f"{how} to draw a new one, or remove it" if engine == "memory" else "remove it first"
+            raise OutputError(f"{place} was drawn from the release that is to be replaced: {instead}", path=place)
 
     # --- the work -----------------------------------------------------------------------------------------------------
 
     def publish(self, engine: str, *, force: bool = False) -> Published:
         """Publish in memory or on disk, as `prepare` said."""
         if engine == "disk" or not _needing_table(self.choices):
-            return self._publish_file(engine, force=force)
+            published = self._publish_file(engine, force=force)
+        else:
+            published = self._publish_table(force=force)
+        self._draw_flat(published.made, engine, force=force)
+        return published
+
+    def _publish_table(self, *, force: bool) -> Published:
+        """Publish a table that is read as a whole."""
         from glasshouse.journeys.next_edition import told_by
         from glasshouse.journeys.plan import unused_taxonomies
         from glasshouse.journeys.publish import publish
@@ -214,7 +226,6 @@ class Publication:
             )
             with having_written(self.out):
                 self._send(release)
-        self._draw_flat(release, force=force)
         notices = (*told_by(self.out / AUDIT), *table.notices, *unused_taxonomies(table, release.recipe))
         return Published(release, notices, whole=True)
 
@@ -297,17 +308,60 @@ class Publication:
             return
         self.page = str(self.out / "audit" / "report.html")
 
-    def _draw_flat(self, release: Release, *, force: bool) -> None:
-        """Draw a flat table from what was published, and write it beside the release, if that is wanted."""
-        if not self.choices["flat"]:
-            return
-        from glasshouse.release.package.flat import FLAT, write_flat
+    def _draw_flat(self, made: Release | PublishedFile, engine: str, *, force: bool) -> None:
+        """Draw a flat table from the release as it was written, if one is asked for, or belongs to it by default.
 
-        self.flat = self.out / FLAT
-        with having_written(self.out / "release"):
-            drawn = draw(release, watch=self._watch)
-            with step("write", rows=drawn[0].num_rows, tables=len(drawn)):
-                write_flat(self.flat, drawn, release=self.out / "release", n_tuples=release.n_tuples, force=force)
+        Nothing but the folder of the release is read. What is drawn by default never makes publishing fail: where
+        none can be drawn, it is said why.
+        """
+        by_default = draws_flat(self.choices) and _n_tables(made) > 1
+        if not (self._is_flat_asked or by_default):
+            return
+        from glasshouse.release.package.flat import FLAT, no_flat_note
+
+        why_not = None if self._is_flat_asked else _why_not_flat(made, engine, self.out / FLAT)
+        if why_not is None:
+            try:
+                with having_written(self.out / "release"):
+                    self._write_flat(self.out / FLAT, force=force)
+            except (GlasshouseError, MemoryError) as error:
+                if self._is_flat_asked:
+                    raise
+                why_not = str(error) if isinstance(error, GlasshouseError) else "there is not enough memory for one"
+        if why_not is not None:
+            [*sensitive] = made.recipe.sensitive
+            attributes = [*made.recipe.quasi, sensitive[0]] if len(sensitive) > 1 else []
+            self._watch.remark("note", no_flat_note(self.out, why_not, attributes))
+
+    def _write_flat(self, place: Path, *, force: bool) -> None:
+        from glasshouse.release import load
+        from glasshouse.release.package.flat import flat_words, write_flat
+
+        folder = self.out / "release"
+        release = load(folder)
+        source = None if self._source is None else self._source.child("flat table")
+        drawn = draw(release, source=source, watch=self._watch)
+        format = "xlsx" if format_of(self.choices) == "xlsx" else "csv"
+        with step("write", rows=drawn[0].num_rows, tables=len(drawn)):
+            [name] = write_flat(
+                place, drawn, release=folder, n_tuples=release.n_tuples, format=format, force=force
+            )  # fmt: skip
+        self.flat, self.flat_words = place, flat_words(str(place / name))
+
+
+def _n_tables(made: Release | PublishedFile) -> int:
+    return len(getattr(made, "packaged", getattr(made, "n_rows", ())))
+
+
+def _why_not_flat(made: Release | PublishedFile, engine: str, place: Path) -> str | None:
+    """Why no flat table is drawn by default, in words; None if one is."""
+    if engine != "memory":
+        return f"--engine {engine} cannot draw one"
+    if made.n_tuples > MOST_FLAT:
+        return f"{made.n_tuples:,} people were published, and for more than {MOST_FLAT:,} it takes long"
+    if len(made.recipe.sensitive) > 1:
+        return f"it can have only one of the sensitive columns {', '.join(made.recipe.sensitive)}"
+    return f"{place} exists already" if place.exists() else None
 
 
 def draw(
@@ -337,7 +391,7 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
         return whole
     if edition_arguments(choices):
         return "an edition"
-    if choices["flat"]:
+    if choices.get("flat"):
         return "--flat"
     if choices["repeated"] != DEFAULTS["repeated"]:
         return f"--repeated {choices['repeated']}"
@@ -353,7 +407,7 @@ def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
     from glasshouse.microdata.repeats import refuse_in_batches
 
     refuse_in_batches(choices["repeated"], "with --engine disk")
-    if choices["flat"]:
+    if choices.get("flat"):
         raise InputError(
             "--engine disk cannot draw a flat table: leave --flat out, and run glasshouse sample on the release "
             "afterwards"

@@ -38,8 +38,8 @@ _NO_PROPERTIES: Final = (
 )
 
 
-def write_workbook(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write all tables into one workbook; what it cannot hold is an `OutputError`."""
+def write_workbook(folder: Path, tables: Mapping[str, pa.Table], *, file: str = WORKBOOK) -> None:
+    """Write all tables into one workbook of this name; what it cannot hold is an `OutputError`."""
     try:
         from openpyxl import Workbook
         from openpyxl.cell import WriteOnlyCell
@@ -64,7 +64,7 @@ def write_workbook(folder: Path, tables: Mapping[str, pa.Table]) -> None:
                 sheet.append([cell(value) for value in row])
     sink = io.BytesIO()
     book.save(sink)
-    (folder / WORKBOOK).write_bytes(_anonymous(sink.getvalue()))
+    (folder / file).write_bytes(_anonymous(sink.getvalue()))
 
 
 def read_workbook(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[str, list[Any]]]:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError
+from glasshouse.release.copies.workbook import write_workbook
 from glasshouse.release.package.container.container import manifest_sum
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import write_contents
 from glasshouse.release.package.parts import write_table
-from glasshouse.release.package.readme import code
+from glasshouse.release.package.readme import FLAT_USE, code
 from glasshouse.release.package.tables import missing_marks
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["FLAT", "flat_note", "refuse_inside", "write_flat"]
+__all__ = ["FLAT", "flat_note", "flat_words", "no_flat_note", "refuse_inside", "write_flat"]
 
 FLAT: Final = "flat"
 """The folder of a flat table beside ``release`` and ``audit``."""
@@ -71,7 +72,7 @@ def write_flat(
     release, n_tuples
         The folder or zip archive of the release that they were drawn from, and how many people it has.
     format
-        ``csv`` or ``parquet``.
+        ``csv``, ``parquet`` or ``xlsx``, a workbook.
     force
         Whether to replace an earlier folder of flat tables.
     """
@@ -82,6 +83,8 @@ def write_flat(
         for name, table in zip(names, tables, strict=True):
             if format == "parquet":
                 pq.write_table(table, new / f"{name}.parquet")
+            elif format == "xlsx":
+                write_workbook(new, {name: table}, file=f"{name}.xlsx")
             else:
                 own = missing_marks(table)
                 marks |= own
@@ -103,6 +106,27 @@ sample out/release --out out/flat (or publish with --flat). Its rows are drawn a
     return (
         f"The release has {n_tables:,} tables, which belong together. For a spreadsheet, draw one flat table from "
         f"them: {command} (or publish with --flat). Its rows are drawn at random: no row is a person"
+    )
+
+
+def no_flat_note(out: Path, why: str, attributes: Sequence[str] = ()) -> str:
+    """What to say where somebody publishes for a spreadsheet, and no flat table was drawn; with columns to draw.
+
+    >>> from pathlib import Path
+    >>> print(no_flat_note(Path("out"), "it takes long"))
+    no flat table for a spreadsheet was drawn, because it takes long. To draw one, run: glasshouse sample out/release \
+--out out/flat
+    """
+    named = ["--attributes", ",".join(attributes)] if attributes else []
+    command = shlex.join(["glasshouse", "sample", str(out / "release"), *named, "--out", str(out / FLAT)])
+    return f"no flat table for a spreadsheet was drawn, because {why}. To draw one, run: {command}"
+
+
+def flat_words(file: str) -> str:
+    """What a flat table is, what it is good for, and what it must not be used for: three sentences."""
+    return (
+        f"{file} is one table for a spreadsheet, drawn at random from the release: it has as many rows as people were "
+        f"published, and no row is a real person. {FLAT_USE.replace('`', '')}"
     )
 
 
@@ -129,6 +153,7 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
             "person that the release does not say."
         ),
         _DRAWN[model] + (f" {_SOME}" if some else ""),
+        FLAT_USE,
         "If a row looks like somebody you know, it is still not that person: its values were drawn at random.",
         (
             f"There are {len(tables):,} tables. Compute your estimate from each of them. The mean of these estimates "

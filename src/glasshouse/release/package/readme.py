@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, LEFT, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
     from glasshouse.release.release import Release
 
-__all__ = ["code", "description", "prose", "readme"]
+__all__ = ["FLAT_USE", "code", "description", "prose", "readme"]
+
+FLAT_USE: Final = (
+    "It is good for charts, pivot tables and models, which look at many rows together. It must not be used to count "
+    "people in small cells or to look for a person: use `glasshouse query`, which gives counts with intervals."
+)
+"""What a flat table is good for, and what it must not be used for."""
 
 _DECLARED = {
     "tree": (
@@ -189,11 +195,13 @@ def _can_be_flat(release: Release) -> bool:
     return len(release.packaged) > 1 and not any(column.kind == "timestamp" for column in release.columns)
 
 
-def _in_spreadsheets() -> tuple[str, str]:
-    """How to get one table where there are several."""
+def _in_spreadsheets() -> tuple[str, str, str]:
+    """What a flat table is, what it is good for and what not, and how to get one where there are several tables."""
     return (
-        "A spreadsheet wants one table. The following draws a flat table from the tables of this folder, into a folder "
-        "beside it. Its rows are drawn at random: no row is a person.",
+        "A *flat table* is one table for a spreadsheet, drawn at random from the tables of this folder: it has as many "
+        f"rows as people were published, and no row is a real person. {FLAT_USE}",
+        "The publisher may have added one in a folder `flat` beside this folder. To draw one yourself, run this in the "
+        "folder of this file:",
         _fenced("sh", "glasshouse sample . --out ../flat"),
     )
 

@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from glasshouse.errors import GlasshouseError, InputError
+from glasshouse.policy.written_form import draws_flat, format_of
 from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
 from glasshouse.studio.place import look_at, suggested_place
 from glasshouse.studio.spelling import spelling_of
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["STEP"]
 
-FORMATS = {"parquet": "Parquet, which keeps the types of columns", "csv": "CSV, which every program can read"}
+FORMATS = {
+    "parquet": "Parquet, which keeps the types of columns",
+    "csv": "CSV, which every program can read",
+    "xlsx": "Excel: the tables in a workbook, beside the release in Parquet",
+}
 REPORTS = {
     "brief": "brief: takes no longer than publishing",
     "full": "full: every attack and every comparison, which may take long",
@@ -83,6 +88,8 @@ async def _page(
         people=people,
         publishing=publishing,
         formats=FORMATS,
+        format=format_of(desk.choices),
+        flat=bool(desk.choices.get("flat")) or _draws_flat(desk),
         reports=REPORTS,
         spelling=await asyncio.to_thread(spelling_of, desk, force=form["forced"]),
         **form,
@@ -189,7 +196,7 @@ async def _publish(request: Request) -> Response:
         return to("/release")
     ticked, typed = {name: name in form for name in ("force", "again")}, form.get("out", [""])[0]
     try:
-        desk.choose(**_settings(form))
+        desk.choose(**_settings(desk, form))
         at = look_at(desk, typed)
         if at.path is not None:
             desk.choose(out=str(at.path))
@@ -209,21 +216,31 @@ async def _publish(request: Request) -> Response:
     return to("/release")
 
 
-def _settings(form: Mapping[str, list[str]]) -> dict[str, Any]:
+def _draws_flat(desk: Desk, **chosen: Any) -> bool:
+    """Whether a flat table is drawn by default, of the release of which the trial shows how many tables it has."""
+    found = desk.found("trial", about=_about(desk))
+    several = found is None or len(found["people"]["tables"]) > 1
+    return several and draws_flat({**desk.choices, **chosen})
+
+
+def _settings(desk: Desk, form: Mapping[str, list[str]]) -> dict[str, Any]:
     """What the form says of how it is written, as choices; what is the default is left open."""
     given = {name: values[0].strip() for name, values in form.items() if values}
     for name, known in (("format", FORMATS), ("report", REPORTS)):
-        if given.get(name, next(iter(known))) not in known:
+        if name in given and given[name] not in known:
             raise InputError(f"this {name} is not known: choose one from the list")
     for name in ("title", "licence"):
         if len(given.get(name, "")) > _LONGEST or "\n" in given.get(name, ""):
             raise InputError(f"a {name} must be one line of at most {_LONGEST} characters")
+    usual = format_of({"file": desk.choices.get("file")})
+    format = given.get("format", usual)
+    flat, usually_flat = "flat" in given, _draws_flat(desk, format_=format, flat=None)
     return {
-        "format_": None if given.get("format", "parquet") == "parquet" else given["format"],
+        "format_": None if format == usual else format,
         "report": None if given.get("report", "brief") == "brief" else given["report"],
         "title": given.get("title") or None,
         "licence": given.get("licence") or None,
-        "flat": True if "flat" in given else None,
+        "flat": None if flat == usually_flat else flat,
     }
 
 

@@ -59,6 +59,7 @@ def publish(
         "out": str(work.out),
         "page": work.page,
         "flat": None if work.flat is None else str(work.flat),
+        "flat_words": work.flat_words,
         "remarks": watch.remarks,
         "notices": list(published.notices),
         **_facts(published.made, work.out / "release"),
