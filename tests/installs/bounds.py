@@ -37,8 +37,8 @@ def requirements(extras: list[str]) -> list[Requirement]:
 def lowest(extras: list[str]) -> list[str]:
     """The lower bounds as exact versions: lines of a constraints file.
 
-    >>> [line for line in lowest(["sql"]) if line.startswith("sqlglot")]
-    ['sqlglot==30']
+    >>> [line for line in lowest(["yaml"]) if line.startswith("pyyaml")]
+    ['pyyaml==6']
     """
     lines = set()
     for requirement in requirements(extras):

@@ -22,7 +22,7 @@ from tests.installs.environments import ROOT, Environment, newest_python, oldest
 
 __all__ = ["run"]
 
-EXTRAS = ["yaml", "formats", "frames", "sql", "postgres", "trees", "studio"]
+EXTRAS = ["yaml", "formats", "frames", "postgres", "trees", "studio"]
 CHECKERS = {"ruff", "mypy", "import-linter", "types-PyYAML", "pandas-stubs"}  # `make check` runs them, not the tests
 
 

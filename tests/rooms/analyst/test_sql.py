@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
@@ -28,7 +27,7 @@ from glasshouse.analyst.questions.question import (
     disjoint_terms,
 )
 from glasshouse.analyst.questions.sql import question_of
-from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+from glasshouse.errors import DomainError, InputError, SchemaError
 from glasshouse.supports.value_sets import ValueSet
 from tests.tiers import examples
 
@@ -547,10 +546,3 @@ def test_the_parser_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
                 question_of(sql, COLUMNS)
 
     assert caplog.records == []
-
-
-def test_without_the_parser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-
-    with pytest.raises(MissingExtra, match=r"glasshouse\[sql\]"):
-        question_of("SELECT COUNT(*)", COLUMNS)

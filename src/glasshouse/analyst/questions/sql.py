@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
 from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
-from glasshouse.errors import DomainError, InputError, MissingExtra, SchemaError
+from glasshouse.errors import DomainError, InputError, SchemaError
 from glasshouse.supports.value_sets import Clock, ValueSet
 
 if TYPE_CHECKING:
@@ -487,11 +487,9 @@ def _time(text: str) -> dt.datetime | None:
 
 def _parsed(sql: str) -> Any:
     """The parser's tree of the one SELECT in a text."""
-    try:
-        from sqlglot import Dialect
-        from sqlglot.errors import SqlglotError
-    except ImportError:
-        raise MissingExtra("a question in SQL", extra="sql") from None
+    from sqlglot import Dialect
+    from sqlglot.errors import SqlglotError
+
     if len(sql) > _MOST_CHARACTERS:
         raise InputError(
             f"the question has {len(sql):,} characters, and {_MOST_CHARACTERS:,} are allowed: ask a shorter question"
