@@ -14,6 +14,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
+from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
         return
     say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
     say("Without protection", bold=True)
-    alone = f"{found['alone']:,} patients are the only ones of their age, sex and zip code"
-    say(f"  {alone}. A neighbour who knows these can look up their disease.", "")
+    alone = counted(found["alone"], "patient is the only one", "patients are the only ones")
+    say(f"  {alone} of their age, sex and zip code. A neighbour who knows these can look up their disease.", "")
     say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(

@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.counted import counted
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
@@ -300,7 +301,8 @@ class Findings:
                 "look-alikes",
                 name,
                 count,
-                f"the sensitive column {name!r} has {count:,} values {what}, and that count as different values",
+                f"the sensitive column {name!r} has {counted(count, 'value')} {what}, and that count as "
+                "different values",
                 merge,
                 _examples(kinds, values, rows),
             )

@@ -317,7 +317,7 @@ def test_changed_values_are_refused_by_their_number_or_kept_as_published(tmp_pat
     assert rows(kept.tables["st"].slice(0, first.tables["st"].num_rows)) == rows(first.tables["st"])
     told = json.loads((tmp_path / "2" / "audit" / "edition.json").read_text(encoding="utf-8"))["notices"]
     assert "3 people now have other sensitive values: the published values stay as they are" in told
-    assert "1 people now have other quasi-identifiers: the published values stay as they are" in told
+    assert "1 person now has other quasi-identifiers: the published values stay as they are" in told
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
