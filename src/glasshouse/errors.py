@@ -30,6 +30,8 @@ import contextlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.counted import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
@@ -132,8 +134,9 @@ class DomainError(InputError):
     ) -> DomainError:
         """Some published cells cannot be read: how many, in how many records, one of them, and what to do."""
         return cls(
-            f"column {column!r} of the release has {len(cells):,} different cells that cannot be read, "
-            f"in {n_records:,} records, such as {cells[0]}: {reason}. {consequence}; or write the cells as "
+            f"column {column!r} of the release has {counted(len(cells), 'cell', 'different cells')} that cannot be "
+            f"read, in {counted(n_records, 'record')}, such as {cells[0]}: {reason}. {consequence}; or write "
+            "the cells as "
             "docs/cells.md says",
             column=column,
             values=cells,

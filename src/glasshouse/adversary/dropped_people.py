@@ -49,6 +49,7 @@ from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import stated_principle
+from glasshouse.counted import counted
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
 from glasshouse.microdata.counts import Counts
@@ -129,7 +130,7 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     nowhere = (np.diff(found.offsets) == 0) & (found.presence < _SURE) & ~known
     lost = int(n_alike[nowhere].sum())
     if not release.n_dropped:
-        note = f"{lost:,} people fit no published record: they are not in the table"
+        note = f"{counted(lost, 'person fits', 'people fit')} no published record: they are not in the table"
         return replace(found, notes=(note, *found.notes)) if lost else found
     out = _LeftOut.of(task)
     chance, shares, is_exact = out.chance(more_corrupted), *out.shares(task, more_corrupted)
@@ -316,28 +317,32 @@ class _LeftOut:
     def note(self, lost: int, *, is_exact: bool) -> str:
         """What was assumed of people who are not in the release."""
         n, recipe = self.release.n_dropped, self.release.recipe
-        fit = f"{lost:,} people fit no published record; " if lost else ""
+        fit = f"{counted(lost, 'person fits', 'people fit')} no published record; " if lost else ""
         if not self.complete:
             return (
-                f"{fit}{n:,} records were dropped, and the external table does not list everybody: anybody who "
+                f"{fit}{counted(n, 'record was', 'records were')} dropped, and the external table does not "
+                "list everybody: anybody who "
                 "is not published may be one of the dropped people"
             )
         chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
         if is_exact and self.by_lot:
             return (
-                f"{fit}{n:,} people were left out at random: {chance}; the probabilities of their values are those "
+                f"{fit}{counted(n, 'person was', 'people were')} left out at random: {chance}; the "
+                "probabilities of their values are those "
                 "from before the release"
             )
         if is_exact:
-            return f"{fit}{n:,} records were dropped: {chance}, and then has one of the most frequent published values"
+            dropped = counted(n, "record was", "records were")
+            return f"{fit}{dropped} dropped: {chance}, and then has one of the most frequent published values"
         why = "by the method" if recipe.suppress == "0" else "in a way that does not show which values they had"
-        return f"{fit}{n:,} records were dropped {why}: {chance}, and may then have any value"
+        return f"{fit}{counted(n, 'record was', 'records were')} dropped {why}: {chance}, and may then have any value"
 
     def sentence(self, *, is_exact: bool) -> str:
         """Explains the probability of a value for a dropped person."""
-        n = f"{self.release.n_dropped:,} records were dropped"
+        n = f"{counted(self.release.n_dropped, 'record was', 'records were')} dropped"
         if is_exact and self.by_lot:
-            return f"{self.release.n_dropped:,} people were left out at random, independently of their values"
+            people = counted(self.release.n_dropped, "person was", "people were")
+            return f"{people} left out at random, independently of their values"
         if is_exact:
             return f"{n}, all of them with the most frequent values, which are the values published most often"
         return f"{n}, and the guarantee covers only the values of published groups"

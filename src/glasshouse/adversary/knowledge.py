@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.microdata.domains import text_of
 
@@ -110,7 +111,7 @@ class Knowledge:
         prior = "uniform prior" if self.prior is None else "own prior"
         known = f", {', '.join(self.columns)} of everybody" if self.columns else ""
         together = ", how often values of two columns occur together" if self.joint else ""
-        return f"Knowledge({self.external.n_tuples:,} people{corrupted}, {prior}{known}{together})"
+        return f"Knowledge({counted(self.external.n_tuples, 'person')}{corrupted}, {prior}{known}{together})"
 
     @property
     def looks_beside(self) -> bool:

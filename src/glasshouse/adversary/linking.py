@@ -18,6 +18,7 @@ from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.task import Attack
+from glasshouse.counted import counted
 from glasshouse.errors import NotSupported
 
 if TYPE_CHECKING:
@@ -160,12 +161,13 @@ class Sitting:
         if self.how == "mixture":
             rough = int(n_alike[~self.is_exact].sum())
             who = (
-                f"for {rough:,} people the probabilities are approximate: their published cells overlap with those of "
+                f"for {counted(rough, 'person')} the probabilities are approximate: their published cells "
+                "overlap with those of "
                 "so many other people that not all possibilities could be counted"
             )
             return [f"{who}{rest}"]
-        strangers = f"{self.n_strangers:,} records belong to people who are not in the external table"
-        return [strangers] if self.n_strangers else []
+        strangers = counted(self.n_strangers, "record belongs", "records belong")
+        return [f"{strangers} to people who are not in the external table"] if self.n_strangers else []
 
 
 def most_telling(found: Iterable[Posterior]) -> Posterior:

@@ -31,6 +31,7 @@ from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import GONE, UNKNOWN
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.background_sensitive import transition
@@ -328,8 +329,10 @@ class PerturbedSample:
             shown = f" ({self.shown[number]})" if self.shown else ""
             return (
                 f"the only published record that fits{shown} shows "
-                f"{text_of(self.values[self.observed[number]])}; its group has {self.size[number]:,} records, "
-                f"the attacker knows the values of {self.n_in_table[number]:,} people in it, and the record "
+                f"{text_of(self.values[self.observed[number]])}; its group has "
+                f"{counted(int(self.size[number]), 'record')}, "
+                f"the attacker knows the values of {counted(int(self.n_in_table[number]), 'person')} in it, "
+                "and the record "
                 f"belongs to this person with probability {h[kind]:.4f}"
             )
 
@@ -339,10 +342,12 @@ class PerturbedSample:
         notes = []
         strangers = int(np.maximum(self.size - self.n_in_table - self.n_unknown, 0).sum())
         if strangers:
-            notes.append(f"{strangers:,} records belong to people who are not in the external table")
+            notes.append(
+                f"{counted(strangers, 'record belongs', 'records belong')} to people who are not in the external table"
+            )
         lost = int(np.count_nonzero((self.crucial < 0) & (self.known == UNKNOWN)))
         if lost:
-            notes.append(f"{lost:,} people fit no published record: they are not in the table")
+            notes.append(f"{counted(lost, 'person fits', 'people fit')} no published record: they are not in the table")
         return tuple(notes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.cells.compound import part_values
+from glasshouse.counted import counted
 from glasshouse.errors import InputError
 from glasshouse.visible import in_lines
 
@@ -268,7 +269,7 @@ class Posterior:
         """Draw how many people have a probability above each limit, as SVG text."""
         from glasshouse.pages.charts.exposure import exposure
 
-        title = f"{self.attack}: probabilities for {self.column}, {self.n_people:,} people ({self.how})"
+        title = f"{self.attack}: probabilities for {self.column}, {counted(self.n_people, 'person')} ({self.how})"
         return f"{exposure(title, self.largest[self.kind], self.limit)}\n"
 
     def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
@@ -356,7 +357,8 @@ class Posterior:
         worst = self.worst()
         people = self.largest[self.kind]
         lines = [
-            f"{self.attack}: the attacker's probabilities for {self.column}, {self.n_people:,} people ({self.how})",
+            f"{self.attack}: the attacker's probabilities for {self.column}, "
+            f"{counted(self.n_people, 'person')} ({self.how})",
             f"  most exposed         {worst.person}: {_text(worst.value)} with probability {worst.belief:.4f}",
             f"  largest probability  {people.max():.4f}   median {np.median(people):.4f}",
             f"  spread from 0 to 1   {_bars(self.distribution(20))}",

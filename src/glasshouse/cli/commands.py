@@ -13,7 +13,7 @@ from glasshouse.cli.attack import attack
 from glasshouse.cli.compare import compare
 from glasshouse.cli.demo import demo
 from glasshouse.cli.exits import GIVEN, fail, plainly
-from glasshouse.cli.inspect import init, inspect
+from glasshouse.cli.inspect import init, inspect, taxonomy
 from glasshouse.cli.learn import learn
 from glasshouse.cli.printing import say_json, say_text, say_usage
 from glasshouse.cli.publish import marginals, publish
@@ -94,6 +94,7 @@ def completion(shell: str, *, as_json: bool) -> None:
 for command in (
     inspect,
     init,
+    taxonomy,
     compare,
     publish,
     marginals,

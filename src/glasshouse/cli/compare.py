@@ -13,6 +13,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly, saying
 from glasshouse.cli.printing import new_table, say, say_json, say_table
 from glasshouse.cli.progress import progress_bar
+from glasshouse.counted import counted
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.policy import choices as asked
@@ -170,7 +171,7 @@ def _refuse_beside_policy(given: dict[str, Any]) -> None:
 
 
 def _show(found: Comparison, out: Path | None) -> None:
-    say(f"{found.principle}: {found.n_tuples:,} records", "")
+    say(f"{found.principle}: {counted(found.n_tuples, 'record')}", "")
     for heading, linking in (
         ("Ways to publish that protect also against an attacker who knows the algorithm:", False),
         ("Ways to publish that protect only against an attacker who does not know the algorithm:", True),

@@ -14,6 +14,7 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
+from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
         return
     say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
     say("Without protection", bold=True)
-    alone = f"{found['alone']:,} patients have a combination of age, sex and zip code that nobody else has"
-    say(f"  {alone}. A neighbour who knows it can look up their disease.", "")
+    alone = counted(found["alone"], "patient has", "patients have")
+    say(f"  {alone} a combination of age, sex and zip code that nobody else has.", "")
+    say("  A neighbour who knows these of a patient can look up the patient's disease.", "")
     say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(

@@ -1,29 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `inspect`, which looks at a table, and `init`, which writes a first policy from what it found."""
+"""The commands that come before publishing: `inspect`, `init` and `taxonomy`.
+
+`inspect` looks at a table, `init` writes a first policy from what it found, and `taxonomy` writes the taxonomy of a
+column as a hierarchy file.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import in_options, plainly
-from glasshouse.cli.printing import say, say_json, say_text
+from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.cli.publish import publish
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, OutputError, SchemaError
 from glasshouse.log import step
+from glasshouse.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.microdata.inspection.inspection import Inspection
 
-__all__ = ["at_terminal", "init", "inspect"]
+__all__ = ["at_terminal", "init", "inspect", "taxonomy"]
 
 _ANSWERS = {"q": "quasi", "s": "sensitive", "l": "leave out", "?": ""}
+_SEPARATORS = {";": ";", ",": ",", "tab": "\t"}
 _QUESTION = "  q: quasi-identifier, which others may know; s: sensitive; l: leave it out; ?: not decided"
 
 named_sensitive = click.option(
@@ -79,7 +88,8 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
     """Write a first policy for `glasshouse publish`, with comments and with the likely roles of the columns.
 
     It has the names of columns, and counts in comments. It has no value of the table and no password. The policy for a
-    project of ARX (.deid) has the roles that the project declares.
+    project of ARX (.deid) has the roles that the project declares. The hierarchies of the project become taxonomies, as
+    files in a folder beside the policy: policy-taxonomies for policy.toml. They list values of the table.
 
     \b
     Examples:
@@ -90,28 +100,101 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
     from glasshouse.microdata.reading.arx_project import is_arx_project
     from glasshouse.release.package.listing import write_whole
 
-    printed = str(out) == "-"
-    if not printed:
-        options.check_out(out, [Path(file)], force=force)
-    if is_arx_project(file):
-        text, suggested = _of_project(Path(file), given)
-    else:
-        text, suggested = _of_table(file, Path("policy.toml") if printed else out, given)
-    if printed and not as_json:
-        say_text(text, nl=False)
+    place = None if str(out) == "-" else out
+    if place is not None:
+        options.check_out(place, [Path(file)], force=force)
+    drafted = _of_project(Path(file), place, given) if is_arx_project(file) else _of_table(file, place, given)
+    for path in drafted.taxonomies:
+        options.check_out(path, [Path(file)], force=force)
+    for note in drafted.notes:
+        remark("note", note)
+    if place is None and not as_json:
+        say_text(drafted.text, nl=False)
         return
-    if not printed:
-        write_whole(out, text, private=False)
+    if place is not None:
+        _write_taxonomies(drafted.taxonomies)
+        write_whole(place, drafted.text, private=False)
     if as_json:
-        say_json({"policy": None if printed else str(out), "text": text, "suggested": suggested})
+        told = {"policy": place and str(place), "text": drafted.text, "suggested": drafted.suggested}
+        say_json({**told, "taxonomies": [str(path) for path in drafted.taxonomies]})
+        return
+    if drafted.taxonomies:
+        folder = next(iter(drafted.taxonomies)).parent
+        say(f"{folder} has the hierarchies of the project, which the policy names. They list values of the table.")
+    say(f"{out} is a first guess. Check every line of it, then run: glasshouse publish {out}")
+
+
+@click.command(short_help="Write the taxonomy of a column as a hierarchy file of ARX.")
+@click.argument("file", type=click.Path())
+@click.argument("column", metavar="COLUMN=TAXONOMY")
+@options.out_option("The file to write; without it the hierarchy is printed.")
+@options.choice("--separator", list(_SEPARATORS), "What stands between the labels of a row in the hierarchy.")
+@click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists already.")
+@options.selection_options
+@options.source_options
+@options.printing_options
+@plainly
+def taxonomy(
+    file: str, column: str, out: Path | None, separator: str, *, force: bool, as_json: bool, **given: Any
+) -> None:
+    """Write the taxonomy of a column as a hierarchy file: a row for each value, the value first, the root last.
+
+    TAXONOMY is a file or a rule, as for `publish --taxonomy`: prefix:5, intervals:10, dates:month,year, quantiles:4. A
+    rule is applied to the values of the column. A taxonomy in a file is written whole, and must have every value of the
+    column. ARX imports such files, and so does --taxonomy.
+
+    The hierarchy lists the values of the column: do not let it leave your office.
+
+    \b
+    Examples:
+      glasshouse taxonomy patients.csv zipcode=prefix:5
+      glasshouse taxonomy patients.csv age=intervals:10 --out age.csv
+      glasshouse taxonomy patients.csv disease=diseases.json --separator , --out diseases.csv
+    """
+    from glasshouse.microdata.reading.sources import open_source
+    from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
+    from glasshouse.policy.choices import taxonomy as taxonomy_of
+    from glasshouse.policy.option_text import pairs
+    from glasshouse.release.package.listing import write_whole
+
+    [(name, text)] = pairs("the second argument", (column,)).items()
+    meant = taxonomy_of(text, "the second argument")
+    if out is not None:
+        options.check_out(out, [Path(file), Path(text)], force=force)
+    elif separator == "tab" and not as_json:
+        raise InputError("--separator tab writes a file and cannot be printed: name the file with --out FILE")
+    with progress_of_steps(), step("read") as note:
+        opened = open_source(file, columns=[name], **given)
+        if name not in opened.columns:
+            raise SchemaError.unknown(name, list(opened.columns), role="a column of the table")
+        values = opened.table.column(name)
+        hierarchy = Taxonomy.of(meant).to_csv(values, name=name, delimiter=_SEPARATORS[separator])
+        note(rows=len(values), columns=1)
+    if out is not None:
+        write_whole(out, hierarchy, private=True)
+    if as_json:
+        say_json({"column": name, "out": None if out is None else str(out), "text": hierarchy})
+    elif out is None:
+        say_text(hierarchy, nl=False)
+        if visible(hierarchy, lines=True) != hierarchy:
+            remark("note", "characters that cannot be seen are shown as escapes; --out FILE writes them as they are")
     else:
-        say(f"{out} is a first guess. Check every line of it, then run: glasshouse publish {out}")
+        say(f"{out} has the hierarchy of {name}. It lists the values of the column: keep it in your office.")
 
 
-def _of_project(file: Path, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The policy of a project of ARX, and the roles in it."""
+class _Draft(NamedTuple):
+    """A first policy: its text, the roles in it, and what files of taxonomies and notes belong to it."""
+
+    text: str
+    suggested: dict[str, Any]
+    taxonomies: Mapping[Path, str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+
+
+def _of_project(file: Path, place: Path | None, given: dict[str, Any]) -> _Draft:
+    """The policy of a project of ARX, with the roles and the hierarchies that the project has."""
     from glasshouse.microdata.reading.arx_project import read_arx_project
-    from glasshouse.policy.arx_policy import policy_from_arx
+    from glasshouse.policy.arx_policy import policy_from_arx, taxonomy_files
 
     for name, value in given.items():
         if value is not None:
@@ -120,15 +203,35 @@ def _of_project(file: Path, given: dict[str, Any]) -> tuple[str, dict[str, Any]]
                 "option out"
             )
     project = read_arx_project(file)
-    return policy_from_arx(project), {"quasi": list(project.quasi), "sensitive": list(project.sensitive)}
+    files = {} if place is None else taxonomy_files(project, f"{place.stem}-taxonomies")
+    texts = {one.column: one.taxonomy.to_csv() for one in project.hierarchies if one.taxonomy is not None}
+    return _Draft(
+        policy_from_arx(project, files),
+        {"quasi": list(project.quasi), "sensitive": list(project.sensitive)},
+        {} if place is None else {place.parent / own: texts[column] for column, own in files.items()},
+        tuple(f"the hierarchy of {one.column}: {note}" for one in project.hierarchies for note in one.notes),
+    )
 
 
-def _of_table(file: str, policy: Path, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _write_taxonomies(texts: Mapping[Path, str]) -> None:
+    """Write the files of taxonomies, for their owner alone, into their folder."""
+    from glasshouse.release.package.listing import write_whole
+
+    for path, text in texts.items():
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot make the folder {path.parent}: {error.strerror}", path=path.parent) from None
+        write_whole(path, text, private=True)
+
+
+def _of_table(file: str, place: Path | None, given: dict[str, Any]) -> _Draft:
     """The policy of a table, and the roles that are guessed."""
     from glasshouse.policy import policy_from
 
     report = _inspected(file, given)
-    return policy_from(report, file=_from_there(file, policy), **_source_of(given)), report.suggested
+    near = _from_there(file, Path("policy.toml") if place is None else place)
+    return _Draft(policy_from(report, file=near, **_source_of(given)), report.suggested)
 
 
 def _inspected(file: str, given: dict[str, Any]) -> Inspection:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from glasshouse.cli import UNREAD
+from glasshouse.counted import counted
 from glasshouse.visible import in_lines, json_text, visible
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def show_file(made: PublishedFile, rows: int) -> None:
         for name, n_rows in made.n_rows.items():
             _show_table(name, next(opened.batches(name)), n_rows, rows)
     parted = [f"{name} in {len(files):,} files" for name, files in made.files.items() if len(files) > 1]
-    say("; ".join([f"{made.n_tuples:,} records in {made.n_groups:,} groups", *parted]), "")
+    say("; ".join([f"{counted(made.n_tuples, 'record')} in {counted(made.n_groups, 'group')}", *parted]), "")
 
 
 def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[str]]]:
@@ -219,7 +220,7 @@ def _show_table(name: str, published: pa.Table, n_rows: int, rows: int) -> None:
     from glasshouse.cli.previews.column_fit import fit_columns
 
     shown = min(rows, published.num_rows)
-    table = new_table(f"{name}: {shown:,} of {n_rows:,} rows", box=box.SIMPLE)
+    table = new_table(f"{name}: {shown:,} of {counted(n_rows, 'row')}", box=box.SIMPLE)
     picked = [published.slice(i * published.num_rows // shown, 1).to_pylist()[0] for i in range(shown)]
     cells = [["" if value is None else str(value) for value in row.values()] for row in picked]
     fit = fit_columns(published.column_names, cells, _width() - 2)

@@ -13,6 +13,7 @@ from glasshouse.cli.exits import having_written, in_options, plainly
 from glasshouse.cli.learn import refuse_inside
 from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, OutputError
 from glasshouse.log import step
 
@@ -216,5 +217,5 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
             return
         many = f"{len(files):,} tables" if len(files) > 1 else "one table"
         names = ", ".join([*files[:5], *(["..."] if len(files) > 5 else [])])
-        say(f"{many} of {told['rows']:,} rows, drawn by the model {model!r}: {names}")
+        say(f"{many} of {counted(drawn[0].num_rows, 'row')}, drawn by the model {model!r}: {names}")
         say("", f"No row describes a real person; {out / 'README.md'} says what the rows are. ({measured})")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.comparing.recommendation import undominated
+from glasshouse.counted import counted
 from glasshouse.errors import OutputError
 from glasshouse.release.package.listing import add_files
 from glasshouse.release.package.tables import guarded_name
@@ -188,7 +189,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         best = "nothing" if self.recommended is None else self.recommended.way
-        return f"Comparison({len(self.rows)} ways; {best} is recommended)"
+        return f"Comparison({counted(len(self.rows), 'way')}; {best} is recommended)"
 
     @property
     def caution(self) -> str:
@@ -273,7 +274,10 @@ class Comparison:
     def __str__(self) -> str:
         wide = max([len(row.way) for row in self.rows], default=0)
         head = f"{'':{wide}}  safe against     probability        cost   error     KL  group"
-        lines = [f"{len(self.rows)} ways to publish {self.n_tuples:,} records: {self.principle}", head]
+        lines = [
+            f"{counted(len(self.rows), 'way')} to publish {counted(self.n_tuples, 'record')}: {self.principle}",
+            head,
+        ]
         for row in self.rows:
             if not row.failed:
                 lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<16} {_numbers(row)}".rstrip())

@@ -17,6 +17,7 @@ from glasshouse.analyst.answers.workload_answers import answer, count, independe
 from glasshouse.analyst.usefulness.losses import losses
 from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.analyst.usefulness.workloads import Workload
+from glasshouse.counted import counted
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.visible import in_lines
 
@@ -85,7 +86,8 @@ class Evaluation:
     def __str__(self) -> str:
         size = float(self.losses.average_size)
         lines = [
-            f"{self.n_questions:,} questions ({self.workload}), compared with the true table: keep these figures "
+            f"{counted(self.n_questions, 'question')} ({self.workload}), compared with the true table: keep "
+            "these figures "
             "confidential",
             f"  mean relative error    {self.error:.4f}   (quasi-identifiers and sensitive values as two tables "
             f"without a link: {self.baseline:.4f})",

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
+from glasshouse.counted import counted
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
 from glasshouse.grouping.cuts.mondrian import Mondrian
@@ -198,7 +199,8 @@ def _batches(path: Path, table: Microdata) -> Groups:
         places = pc.index_in(table.identifier, value_set=kept.cast(table.identifier.type))
         if places.null_count:
             raise InputError(
-                f"{places.null_count:,} people of the table were not published before: give the table that was "
+                f"{counted(places.null_count, 'person of the table was', 'people of the table were')} not "
+                "published before: give the table that was "
                 "published"
             )
         numbers = numbers.take(places)

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
+from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning, Infeasible, InputError, NotSupported, SchemaError
 from glasshouse.journeys.edition_tables import as_edition, as_first, edition_of, joined, n_groups_of, with_labels
 from glasshouse.journeys.ledger import Ledger
@@ -84,8 +85,10 @@ class Past:
                 "are not published yet. Glasshouse looked only at their number and recorded nothing"
             )
         if found.n_changed and not keep_published:
+            before = "published before now"
+            changed = counted(found.n_changed, f"person who was {before} has", f"people who were {before} have")
             raise InputError(
-                f"{found.n_changed:,} people who were published before now have other sensitive values. Publishing "
+                f"{changed} other sensitive values. Publishing "
                 "both values would reveal who changed, and more, so an edition cannot correct values. To continue "
                 "with the published values, keep them (keep_published=True, --keep-published)"
             )
@@ -114,17 +117,26 @@ class Past:
     @property
     def notices(self) -> list[str]:
         """What was done with people who were known, in sentences."""
-        told = {
-            "new people were published": len(self.found.arrivals),
-            "people who were published before are not in this table: they are listed as having left": len(
-                self.found.leavers
+        found, stay = self.found, "the published values were not changed"
+        told = [
+            (len(found.arrivals), "new person was", "new people were", "published"),
+            (
+                len(found.leavers),
+                "person who was published before is",
+                "people who were published before are",
+                "not in this table: they are listed as having left",
             ),
-            "people have other sensitive values now: the published values were not changed": self.found.n_changed,
-            "people have other quasi-identifiers now: the published values were not changed": self.found.n_moved,
-            "people who had left are in the table again: they stay listed as having left": self.found.n_returned,
-            "people were left out of an earlier edition, and stay out for good": self.found.n_left_out,
-        }
-        return [f"{count:,} {what}" for what, count in told.items() if count]
+            (found.n_changed, "person now has", "people now have", f"other sensitive values: {stay}"),
+            (found.n_moved, "person now has", "people now have", f"other quasi-identifiers: {stay}"),
+            (
+                found.n_returned,
+                "person who had left is",
+                "people who had left are",
+                "in the table again: they stay listed as having left",
+            ),
+            (found.n_left_out, "person was", "people were", "left out of an earlier edition, and will stay out"),
+        ]
+        return [f"{counted(n, one, many)} {what}" for n, one, many, what in told if n]
 
     def made_alike(
         self, principle: Any, method: Method | None, recoding: Recoding | None, suppress: Any
@@ -188,7 +200,8 @@ class Past:
         if self.found.n_changed or self.found.n_moved:
             changed = self.found.n_changed + self.found.n_moved
             warnings.warn(
-                f"{changed:,} people now have other values than the published ones, which stay as they are: answers "
+                f"{counted(changed, 'person now has', 'people now have')} other values than the published "
+                "ones, which stay as they are: answers "
                 "describe people as they were when they came",
                 DisclosureWarning,
                 stacklevel=3,

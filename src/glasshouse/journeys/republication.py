@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from glasshouse.counted import counted
 from glasshouse.errors import RepublicationWarning
 from glasshouse.release.package.listing import private_file
 
@@ -117,7 +118,7 @@ def _joined(
 ) -> Traces:
     matches = [trace for trace in earlier if trace["n_tuples"] == n_tuples and _shares(trace["columns"], columns)]
     if again or matches:
-        who = f"{again:,} people of this table were" if again else "this table was"
+        who = counted(again, "person of this table was", "people of this table were") if again else "this table was"
         warnings.warn(
             f"{who} published from this folder before: an attacker who has both releases can combine their groups, "
             "and neither guarantee covers this. If anybody has received the earlier release, keep it, and add "

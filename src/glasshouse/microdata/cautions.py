@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.counted import counted
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
@@ -330,7 +331,8 @@ class Findings:
                 "look-alikes",
                 name,
                 count,
-                f"the sensitive column {name!r} has {count:,} values {what}, and that count as different values",
+                f"the sensitive column {name!r} has {counted(count, 'value')} {what}, and that count as "
+                "different values",
                 merge,
                 _examples(kinds, values, rows),
             )

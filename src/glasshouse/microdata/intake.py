@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.counted import counted
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.compound_column import check_together, joined_columns
@@ -370,11 +371,13 @@ def refuse_identifiers(name: str, *, n_missing: int, n_repeated: int) -> None:
     """Refuse identifiers that are missing in so many rows, or were there before in so many."""
     if n_missing:
         raise DomainError(
-            f"the identifier {name!r} is missing in {n_missing:,} rows: fill it in, or remove these rows", column=name
+            f"the identifier {name!r} is missing in {counted(n_missing, 'row')}: fill it in, or remove such rows",
+            column=name,
         )
     if n_repeated:
         raise InputError(
-            f"{n_repeated:,} rows have an identifier {name!r} that an earlier row has. The guarantee needs one "
+            f"{counted(n_repeated, 'row has', 'rows have')} an identifier {name!r} that an earlier row has. "
+            "The guarantee needs one "
             "record for each person: use repeated='together' to make one record of all rows of a person, or "
             "repeated='sample' to draw one of them at random. Without an identifier, the guarantee is given for "
             "each row only"

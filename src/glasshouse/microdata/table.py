@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from glasshouse.counted import counted
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, text_of
@@ -60,7 +61,7 @@ class Microdata:
     def __repr__(self) -> str:
         quasi = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.quasi)
         sensitive = ", ".join(f"{c.name} ({len(c.domain.values):,})" for c in self.sensitive) or "none"
-        return f"Microdata({self.n_tuples:,} records; quasi-identifiers {quasi}; sensitive {sensitive})"
+        return f"Microdata({counted(self.n_tuples, 'record')}; quasi-identifiers {quasi}; sensitive {sensitive})"
 
     def column(self, name: str) -> Column:
         """Find a quasi-identifier or sensitive column by name."""

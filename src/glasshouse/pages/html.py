@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.counted import counted
 from glasshouse.pages.numbers import percent
 from glasshouse.visible import visible
 
@@ -53,7 +54,13 @@ def environment_of(*packages: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"percent": percent, "pieces": _pieces, "sentence": _sentence, "written": format}
+    found.filters |= {
+        "counted": counted,
+        "percent": percent,
+        "pieces": _pieces,
+        "sentence": _sentence,
+        "written": format,
+    }
     return found
 
 

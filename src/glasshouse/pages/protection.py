@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glasshouse import catalog
+from glasshouse.counted import counted
 from glasshouse.errors import GlasshouseError
 from glasshouse.pages.left_out import NOBODY
 from glasshouse.principles.principle import Adversary
@@ -99,7 +100,7 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     ('age', 'age, sex and zip code', 'a, b, c, d or 3 other columns')
     """
     if len(names) > _MOST_NAMES:
-        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} other columns"]
+        names = [*names[: _MOST_NAMES - 1], counted(len(names) - _MOST_NAMES + 1, "other column")]
     return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

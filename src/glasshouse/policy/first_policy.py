@@ -7,7 +7,8 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from glasshouse.policy.next_steps import GUIDE
+from glasshouse.counted import counted
+from glasshouse.policy.next_steps import GUIDE, written_for
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
 from glasshouse.policy.principle_choices import choices_asking_for
@@ -69,7 +70,8 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
 
     roles = inspection.suggested
     named = {*roles["quasi"], roles["sensitive"], roles["identifier"]}
-    yield f"# A policy: how to publish a table of {inspection.n_tuples:,} rows and {len(inspection.columns):,} columns."
+    rows = counted(inspection.n_tuples, "row")
+    yield f"# A policy: how to publish a table of {rows} and {counted(len(inspection.columns), 'column')}."
     yield "# The roles are guesses, by the names of columns and by how often values repeat: check each of them."
     yield from _comment("To publish the table, run: glasshouse publish FILE, where FILE is this policy.")
     yield ""

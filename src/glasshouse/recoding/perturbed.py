@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.cells import MISSING, quoted, with_missing
+from glasshouse.counted import counted
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
@@ -414,8 +415,9 @@ def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weight
     missing = column.domain.missing_code if column.domain.missing else -1
     gaps = f", {counts[missing]:,} of them missing (declare None)" if missing in outside else ""
     raise DomainError(
-        f"column {column.name!r} has {len(outside):,} values, in {counts[outside].sum():,} records, that are not in "
-        f"its declared domain{gaps}: declare every value that a person may have",
+        f"column {column.name!r} has {counted(len(outside), 'value')}, in "
+        f"{counted(int(counts[outside].sum()), 'record')}, outside its declared domain{gaps}: "
+        "declare every value that a person may have",
         column=column.name,
         values=[None if code == missing else column.domain.texts[code] for code in outside.tolist()],
     )

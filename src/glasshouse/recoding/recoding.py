@@ -214,7 +214,8 @@ class Recoding:
         ]
         if n_suppressed:
             limits.append(
-                f"{n_suppressed:,} of {n_whole:,} records were dropped. They were chosen at random among those "
+                f"{n_suppressed:,} of {n_whole:,} records {'was' if n_suppressed == 1 else 'were'} dropped. "
+                "They were chosen at random among those "
                 "with the most frequent sensitive values, and nothing is guaranteed for these people: if an "
                 "attacker knows that a person is in the table but not in the release, the attacker knows that the "
                 "person has such a value; and a person who is only known to be in the table may have been dropped"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, ParameterError, SourceError
 from glasshouse.release.layout import EDITION, LEFT
 
@@ -131,7 +132,7 @@ def in_words(editions: Sequence[Edition]) -> str:
     'editions: 2026 (1,200 people), 2027 (0 people, 3 left out)'
     """
     told = (
-        f"{one.label} ({one.n_tuples:,} people{f', {one.n_dropped:,} left out' if one.n_dropped else ''})"
+        f"{one.label} ({counted(one.n_tuples, 'person')}{f', {one.n_dropped:,} left out' if one.n_dropped else ''})"
         for one in editions
     )
     return f"editions: {', '.join(told)}"
@@ -145,9 +146,9 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
         "it is not hidden that a person was added or left: the edition of each person is published, and so is who left",
         *(
             (
-                f"edition {edition.label} was not published: its {edition.n_dropped:,} new people could not be "
-                "published under the principle, and nothing is guaranteed for them; an attacker learns that too many "
-                "of them had the same value"
+                f"edition {edition.label} was not published: its {counted(edition.n_dropped, 'new person', 'new people')} "
+                "could not be published under the principle, and nothing is guaranteed for them; an attacker learns "
+                "that too many of them had the same value"
             )
             for edition in editions
             if edition.is_closed

@@ -8,6 +8,7 @@ import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, MissingExtra
 from glasshouse.release.layout import LEFT, layout_of
 from glasshouse.visible import visible
@@ -244,7 +245,7 @@ class Release:
     other_writer: str = ""
 
     def __repr__(self) -> str:
-        tables = ", ".join(f"{name} ({t.num_rows:,} rows)" for name, t in self.tables.items())
+        tables = ", ".join(f"{name} ({counted(t.num_rows, 'row')})" for name, t in self.tables.items())
         return f"Release({tables}; {self.guarantee.promise})"
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.counted import counted
 from glasshouse.errors import DomainError, InputError, NotSupported, SourceError
 from glasshouse.log import step
 from glasshouse.microdata.kinds import Kinds
@@ -196,7 +197,9 @@ def _check_identifier(frame: DataFrame, column: Column, name: str) -> None:
         )
     ).to_pylist()[0]
     if told["there"] < told["rows"]:
-        raise DomainError(f"the identifier {name!r} is missing in {told['rows'] - told['there']:,} rows", column=name)
+        raise DomainError(
+            f"the identifier {name!r} is missing in {counted(told['rows'] - told['there'], 'row')}", column=name
+        )
     if told["different"] < told["rows"]:
         raise InputError(
             f"{told['rows'] - told['different']:,} rows repeat an identifier {name!r} of another row. The guarantee "

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.cells import MISSING, OR_MISSING, SUPPRESSED, Value, bare, zoned
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
 from glasshouse.supports.proportions import Places
@@ -90,7 +91,8 @@ class Axis:
             endless = sum(cell.unlisted for cell in axis.cells)
             if endless:
                 raise InputError(
-                    f"{endless:,} cells of {name!r} are open at one end or contain stars, and nothing says "
+                    f"{counted(endless, 'cell')} of {name!r} {'is' if endless == 1 else 'are'} open at one end "
+                    f"or {'contains' if endless == 1 else 'contain'} stars, and nothing says "
                     "which values they cover: give all values of the column in their order "
                     f"(ordered={{{name!r}: [...]}})"
                 )
@@ -110,7 +112,8 @@ class Axis:
         empty = sum(not support.values for support in chosen)
         if empty:
             raise InputError(
-                f"{empty:,} cells of {name!r} contain none of the values that were given for the column: give "
+                f"{counted(empty, 'cell')} of {name!r} {'contains' if empty == 1 else 'contain'} none of the "
+                "values that were given for the column: give "
                 "all values that it can have"
             )
         return cls(name, kind, tuple(chosen))

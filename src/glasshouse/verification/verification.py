@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.counted import counted
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ class Achieved:
     def _lines(self) -> list[str]:
         lines = [
             "",
-            f"sensitive column {self.column} ({self.n_values:,} values)",
+            f"sensitive column {self.column} ({counted(self.n_values, 'value')})",
             line("  frequency ell", f"{self.ell:,}", f"exactly {self.ell_exact}: {self.frequency.group}"),
             line("  alpha, largest share", f"{self.alpha:.6f}", f"of {_cell(self.most_frequent)}, in that group"),
             line("  distinct ell", f"{self.distinct_ell:,}", str(self.distinct.group)),
@@ -341,7 +342,7 @@ class Check:
         what = self.asked if self.column is None else f"{self.asked} for {self.column}"
         if self.holds:
             return [f"  holds  {what}"]
-        groups = f"{self.n_failing:,} group{'s' * (self.n_failing > 1)} with {self.n_tuples:,} records"
+        groups = f"{counted(self.n_failing, 'group')} with {counted(self.n_tuples, 'record')}"
         failing = f"violated by {groups}; the worst:"
         return [f"  FAILS  {what}: {failing}", *(f"           {group}" for group in self.worst)]
 
@@ -437,12 +438,13 @@ class Verification:
             for name, column in self.columns.items()
         )
         return (
-            f"Verification({self.n_tuples:,} records in {self.n_groups:,} groups, k={self.k}{('; ' if of else '')}{of})"
+            f"Verification({counted(self.n_tuples, 'record')} in {counted(self.n_groups, 'group')}, k={self.k}"
+            f"{('; ' if of else '')}{of})"
         )
 
     def __str__(self) -> str:
         lines = [
-            f"{self.n_tuples:,} records, quasi-identifiers {', '.join(self.quasi)}",
+            f"{counted(self.n_tuples, 'record')}, quasi-identifiers {', '.join(self.quasi)}",
             line("groups", f"{self.n_groups:,}", f"{float(self.average_size):,.2f} records each on average"),
             line("smallest group, k", f"{self.k:,}", str(self.smallest)),
         ]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
+from glasshouse.counted import counted
 from glasshouse.errors import DomainError, GuaranteeBroken, InputError, ParameterError, SchemaError
 from glasshouse.verification.columns import encode, suppressed_codes
 from glasshouse.verification.groups import check, divide, worst_of
@@ -211,7 +212,11 @@ def verify_table(
     division = divide([columns[name] for name in names])
     checks = _check_sizes(division, limits.get("k", {}).get(None))
     achieved: dict[str, Achieved] = {}
-    notes = [f"{dropped:,} rows with missing values were left out"] if dropped else []
+    notes = (
+        [f"{counted(dropped, 'row')} with missing values {'was' if dropped == 1 else 'were'} left out"]
+        if dropped
+        else []
+    )
     for name in others:
         column = SensitiveColumn(
             columns[name],
@@ -287,7 +292,8 @@ def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequ
     entirely = _entirely(division, hidden)
     if entirely:
         lines.append(
-            f"{entirely:,} records have every quasi-identifier suppressed; they form groups that are counted "
+            f"{counted(entirely, 'record has', 'records have')} every quasi-identifier suppressed; they form "
+            "groups that are counted "
             "like any other"
         )
     return lines

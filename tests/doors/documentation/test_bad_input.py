@@ -49,7 +49,7 @@ CASES = {
     "all-missing column": Case(["'sex'", "has no values"], file=GOOD.replace(",F,", ",,").replace(",M,", ",,")),
     "duplicate column names": Case(["2 columns named 'age'", "rename"], file=GOOD.replace("id,age", "age,age")),
     "duplicate identifiers": Case(
-        ["'id'", "1 rows have an identifier", "one record for each person", "--repeated together"],
+        ["'id'", "1 row has an identifier", "one record for each person", "--repeated together"],
         file=GOOD.replace("\n2,", "\n1,"),
         options=[*ROLES, "--ell", "2", "--identifier", "id"],
     ),

@@ -175,7 +175,7 @@ def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() 
     assert beliefs.present("Ellie") == 1
     assert beliefs.of("Debbie") == {}, "what she knew before is not what the release tells"
     assert beliefs.because is not None
-    assert "shows breast cancer; its group has 2 records, the attacker knows the values of 1 people" in beliefs.because(
+    assert "shows breast cancer; its group has 2 records, the attacker knows the values of 1 person" in beliefs.because(
         int(beliefs.kind[3]), 1
     )
 
@@ -626,7 +626,7 @@ def test_lemma_1_a_predicate_becomes_certain_from_5_in_99() -> None:
     asked = Corruption(predicate=found.values | {"HIV"}).attack(release, gh.Knowledge(external=table))
     assert asked.of("o1") == pytest.approx({True: 1.0})
     assert predicate_made_certain(release, n_values=100).prior == Fraction(6, 100)
-    with pytest.raises(gh.ParameterError, match="at most 1 values"):
+    with pytest.raises(gh.ParameterError, match="at most 1 value,"):
         predicate_made_certain(release, n_values=100, ruled_out=["HIV", "SARS"])
     with pytest.raises(gh.ParameterError, match="n_values"):
         predicate_made_certain(release, n_values=5)

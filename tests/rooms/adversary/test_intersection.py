@@ -199,7 +199,7 @@ def test_tables_2b_and_2c_tell_alans_disease() -> None:
     assert {"bronchitis": 0.5, "flu": 0.5} == found.of("Eddy") == found.of("Frank"), "Table 8 exchanges the two"
     assert (2.0, 2 / 3, "exact") == (found.multiple(), found.share_above(), found.how)
     kind, code = found.kind[0], found.values.index("pneumonia")
-    assert "all 2 releases together allow 1 values for such a person" in found.because(kind, code)  # type: ignore[misc]
+    assert "all 2 releases together allow 1 value for such a person" in found.because(kind, code)  # type: ignore[misc]
 
 
 def test_tables_7a_to_7c_tell_nothing_that_each_does_not_tell_alone() -> None:
@@ -284,7 +284,7 @@ def test_what_cannot_be_intersected_is_refused() -> None:
         Intersection().attack(release, gh.Knowledge(external=gh.synthetic.hospital(61, seed=5)))
     with pytest.raises(gh.NotSupported, match="prior"):
         Intersection().attack(release, gh.Knowledge(external=table, prior={"asthma": 1}))
-    with pytest.raises(gh.NotSupported, match="left out 1 records"):
+    with pytest.raises(gh.NotSupported, match="left out 1 record,"):
         Intersection(others=(replace(other, n_dropped=1),)).attack(release, knowledge)
     with pytest.raises(gh.ParameterError, match="error"):
         Intersection(error=0)

@@ -49,7 +49,7 @@ def test_generalization_hides_alice_among_five_and_anatomy_does_not() -> None:
     assert hidden.of("Alice")["flu"] == pytest.approx(4 / 5 * 2 / 4)
     assert (shown.present("Alice"), shown.present("Emily")) == (1, 0)
     assert shown.of("Alice") == {"flu": 0.5, "bronchitis": 0.25, "gastritis": 0.25}
-    assert any("1 people fit no published record" in note for note in shown.notes)
+    assert any("1 person fits no published record" in note for note in shown.notes)
 
 
 def test_alan_is_pneumonia_or_bronchitis_with_equal_chance() -> None:

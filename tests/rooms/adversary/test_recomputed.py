@@ -232,7 +232,7 @@ def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(reco
         n_tried += 1
 
         assert not differs(found, expected)
-        assert any("1 people fit no published record" in note for note in found.notes)
+        assert any("1 person fits no published record" in note for note in found.notes)
         assert [0, 0] == [found.presence[found.kind[len(case.values) + i]] for i in (0, 1)]
     assert n_tried > tables(20)
 

@@ -338,7 +338,7 @@ def test_people_who_are_in_both_tables_are_refused() -> None:
     numbered = gh.read({"name": list(range(6)), **OTHERS}, identifier="name", quasi=QUASI, sensitive="ill")
     release, *_ = by_hand()
 
-    with pytest.raises(gh.InputError, match="1 people of the control table are also in the published table"):
+    with pytest.raises(gh.InputError, match="1 person of the control table is also in the published table"):
         gh.attack(release, gh.SinglingOut(control=others), knowledge=gh.Knowledge(external=table))
     with pytest.raises(gh.InputError, match="of another type"):
         gh.attack(release, gh.SinglingOut(control=numbered), knowledge=gh.Knowledge(external=table))

@@ -244,7 +244,9 @@ def test_who_comes_back_stays_left(tmp_path: Path) -> None:
     assert [edition.n_tuples for edition in third.editions] == [60, 30, 30]
     assert third.left is not None
     assert third.left.num_rows == 10
-    assert "10 people who had left are in the table again" in (tmp_path / "3" / "audit" / "edition.json").read_text("utf-8")
+    assert "10 people who had left are in the table again" in (tmp_path / "3" / "audit" / "edition.json").read_text(
+        "utf-8"
+    )
 
 
 def test_the_trimmed_stay_out_for_good(tmp_path: Path) -> None:
@@ -316,8 +318,8 @@ def test_changed_values_are_refused_by_their_number_or_kept_as_published(tmp_pat
         )
     assert rows(kept.tables["st"].slice(0, first.tables["st"].num_rows)) == rows(first.tables["st"])
     told = json.loads((tmp_path / "2" / "audit" / "edition.json").read_text(encoding="utf-8"))["notices"]
-    assert "3 people have other sensitive values now: the published values were not changed" in told
-    assert "1 people have other quasi-identifiers now: the published values were not changed" in told
+    assert "3 people now have other sensitive values: the published values were not changed" in told
+    assert "1 person now has other quasi-identifiers: the published values were not changed" in told
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

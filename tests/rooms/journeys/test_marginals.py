@@ -202,7 +202,7 @@ def changed(name: str, row: int, value: Any) -> dict[str, list[Any]]:
         (changed("disease", 0, "cold"), "comes out differently"),
         (changed("age", 5, 99), "comes out differently"),
         (changed("ward", 5, "w9"), "comes out differently"),
-        (changed("name", 0, "stranger"), "1 people of the table were not published before"),
+        (changed("name", 0, "stranger"), "1 person of the table was not published before"),
         (
             {name: values[:-1] for name, values in COLUMNS.items()},
             "has 59 records, but the one that was published had 60",

@@ -417,7 +417,7 @@ def test_look_alike_identifiers_are_said_and_refused_once_they_are_one() -> None
     people = {"who": ["p1", "P1", "p2", "p3"], "town": ["a", "b", "c", "d"], "disease": ["a", "b", "c", "d"]}
     roles: dict[str, Any] = {"quasi": ["town"], "sensitive": "disease", "identifier": "who"}
     assert any("check whether a person is in the table twice" in notice for notice in gh.read(people, **roles).notices)
-    with pytest.raises(gh.InputError, match="1 rows have an identifier 'who' that an earlier row has"):
+    with pytest.raises(gh.InputError, match="1 row has an identifier 'who' that an earlier row has"):
         gh.read(people, **roles, normalise=["who"])
 
 

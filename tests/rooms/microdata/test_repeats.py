@@ -54,7 +54,7 @@ def test_an_identifier_must_say_whose_a_row_is(repeated: Any) -> None:
     with pytest.raises(gh.SchemaError, match="identifier"):
         gh.read(STAYS, quasi=["age"], sensitive="disease", repeated=repeated)
     missing = {**STAYS, "patient": ["Ann", None, "Ann", "Cid", "Ann", "Bob"]}
-    with pytest.raises(gh.DomainError, match="missing in 1 rows"):
+    with pytest.raises(gh.DomainError, match="missing in 1 row:"):
         gh.read(missing, **ROLES, repeated=repeated)
 
 

@@ -187,7 +187,7 @@ def test_missing_is_a_value_that_must_be_declared() -> None:
         published(table, grouped(0, 0, 0), p=0, domain=[*"ab"])
     shown = {row[0][1] for row in likely(table, grouped(0, 0, 0), p=0, domain=["b", None, "a"])}
 
-    assert "has 1 values, in 1 records, that are not in its declared domain, 1 of them missing" in str(caught.value)
+    assert "has 1 value, in 1 record, outside its declared domain, 1 of them missing" in str(caught.value)
     assert (None,) == caught.value.values
     assert {"a", "b", None} == shown
 
@@ -202,7 +202,7 @@ def test_values_outside_the_declared_domain_are_counted_and_not_shown() -> None:
     with pytest.raises(DomainError) as caught:
         published(people([1, 2, 3, 4], list("abcc")), grouped(0, 0, 0, 0), p=0, domain=["a", "x"])
 
-    assert "'disease' has 2 values, in 3 records, that are not in its declared domain" in str(caught.value)
+    assert "'disease' has 2 values, in 3 records, outside its declared domain" in str(caught.value)
     assert ("b", "c") == caught.value.values
 
 

@@ -110,7 +110,7 @@ def test_boxes_of_different_pieces_that_overlap_are_refused() -> None:
 
 def test_values_outside_the_domain_are_counted_by_people() -> None:
     table = gh.read({"age": [1, 1, 1, 4], "ill": list("aabb")}, quasi=["age"], sensitive="ill")
-    with pytest.raises(DomainError, match="1 values, in 2 records"):
+    with pytest.raises(DomainError, match="1 value, in 2 records"):
         gh.Perturbed(p=1, domain=list("bc")).in_parts(kinds_of(table)[0])
 
 

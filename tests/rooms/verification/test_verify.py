@@ -374,7 +374,7 @@ def test_empty_text_missing_and_suppressed_are_three_values() -> None:
     assert (found.n_groups, found.k) == (3, 1)
     assert "missing values: each counts as a separate value that equals only itself, in q (1)" in found.counting
     assert "suppressed cells: each counts as a separate value that equals only itself, in q (1)" in found.counting
-    assert any("1 records have every quasi-identifier suppressed" in line for line in found.counting)
+    assert any("1 record has every quasi-identifier suppressed" in line for line in found.counting)
 
 
 def test_zeros_of_both_signs_are_one_value_and_nan_is_missing() -> None:

@@ -19,6 +19,7 @@ from glasshouse.adversary.corruption.removal import MOST_WAYS, Removal
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.task import Attack, Task, stated_principle
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
 from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
@@ -247,7 +248,7 @@ def predicate_made_certain(
     principle = stated_principle(release, published.column)
     _, ell = ((principle and principle.terms.asked) or {}).get("recursive", (None, None))
     if ell is not None and len(out) > ell - 2:
-        allowed = f"at most {ell - 2} values, the number that the principle of the release allows for"
+        allowed = f"at most {counted(ell - 2, 'value')}, the number that the principle of the release allows for"
         raise ParameterError("predicate_made_certain", "ruled_out", allowed, len(out))
     if n_values < len({text_of(value) for value in published.values} | out):
         raise ParameterError(

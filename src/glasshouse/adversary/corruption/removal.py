@@ -37,6 +37,7 @@ from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.task import GONE, UNKNOWN
+from glasshouse.counted import counted
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import text_of
 
@@ -190,7 +191,9 @@ class _OneTable:
         notes = []
         strangers = int(np.maximum(room - unknown, 0).sum())
         if strangers:
-            notes.append(f"{strangers:,} records belong to people who are not in the external table")
+            notes.append(
+                f"{counted(strangers, 'record belongs', 'records belong')} to people who are not in the external table"
+            )
         if vague:
             notes.append(
                 f"for {vague:,} people whose values the attacker knows, it is not certain in which group they are; "

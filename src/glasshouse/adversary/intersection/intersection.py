@@ -20,6 +20,7 @@ from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.sampling import NotReached
 from glasshouse.adversary.task import Attack
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
@@ -149,7 +150,7 @@ class Intersection(Attack):
             )
         if several and release.n_dropped:
             raise NotSupported(
-                f"one of the releases left out {release.n_dropped:,} records, and the attack intersection "
+                f"one of the releases left out {counted(release.n_dropped, 'record')}, and the attack intersection "
                 "needs releases with all records",
                 instead="publish the table without suppression: it is not known who was left out",
             )
@@ -163,7 +164,9 @@ class Intersection(Attack):
         components = list(left.components())
         how, rest = "exact", components
         n_sure = int(of.n_alike[settled & (np.diff(of.offsets) > 0)].sum())
-        notes.append(f"{n_sure:,} people have only one possible value: the attack is certain of it")
+        notes.append(
+            f"{counted(n_sure, 'person has', 'people have')} only one possible value: the attack is certain of it"
+        )
         if self.exact is not False and components:
             rest = self._counted(components, share)
             if rest and self.exact:
@@ -184,7 +187,7 @@ class Intersection(Attack):
             n = sum(sum(one.n_alike) for one in rest) - sum(sum(one.n_alike) for one in unknown)
             if n:
                 notes.append(
-                    f"the probabilities for {n:,} people were estimated by sampling; the sampling may have "
+                    f"the probabilities for {counted(n, 'person')} were estimated by sampling; the sampling may have "
                     "missed some possible tables"
                 )
         beliefs = np.bincount(place.reshape(-1), weights=share[left.alive], minlength=len(distinct)).astype(np.float64)
@@ -195,7 +198,7 @@ class Intersection(Attack):
             beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
             n = int(of.n_alike[kinds].sum())
             notes.append(
-                f"for {n:,} people the attack found only which values are possible; neither counting nor "
+                f"for {counted(n, 'person')} the attack found only which values are possible; neither counting nor "
                 "sampling gave more"
             )
         beliefs = np.minimum(beliefs, 1.0)
@@ -274,7 +277,8 @@ class Intersection(Attack):
         kind, values, offsets, codes = candidate_values(published, task.knowledge)
         n_single = int((np.diff(offsets)[kind] == 1).sum())
         notes.append(
-            f"the attack found only which values are possible in all releases: {n_single:,} people have a "
+            "the attack found only which values are possible in all releases: "
+            f"{counted(n_single, 'person has', 'people have')} a "
             "single possible value"
         )
         found, presence = Beliefs(offsets, codes, np.ones(len(codes))), (np.diff(offsets) > 0).astype(np.float64)
@@ -317,6 +321,6 @@ def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Cal
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases together allow" if n_releases > 1 else "the published tables allow"
         more = f"; after the values that other people must have, {n} are left" if n < shared else ""
-        return f"{releases} {shared} values for such a person{more}; {value} is one of them"
+        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them"
 
     return sentence

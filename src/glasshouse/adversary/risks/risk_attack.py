@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from glasshouse.adversary.external_table import coded_as_published
 from glasshouse.adversary.risks.risk import MeasuredRisk
+from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
@@ -159,7 +160,8 @@ def control_people(people: Microdata, release: Release, knowledge: Knowledge) ->
         known = pc.sum(pc.is_in(people.identifier, value_set=table.identifier)).as_py()
         if known:
             raise InputError(
-                f"{known:,} people of the control table are also in the published table: leave them out of the "
+                f"{counted(known, 'person')} of the control table {'is' if known == 1 else 'are'} also in the "
+                "published table: leave them out of the "
                 "control table"
             )
     return coded_as_published((release,), replace(knowledge, external=people), runs_method=False).external

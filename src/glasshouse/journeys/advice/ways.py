@@ -18,6 +18,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.cells.values import text_of
+from glasshouse.counted import counted
 from glasshouse.errors import GlasshouseError, Infeasible
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.principles.background_sensitive import RhoBreach
@@ -225,7 +226,7 @@ def _designated(sketch: Sketch) -> Iterator[Way]:
     shown = _shown(frequent[0])
     cost = (
         f"Nothing is promised about {shown}, which {_count(sketch, frequent[1])} have: it "
-        f"may become certain. A group with one of the protected values has at least {ell:,} records."
+        f"may become certain. A group with one of the protected values has at least {counted(ell, 'record')}."
     )
     values = tuple(text_of(value) for value, _ in rare)
     yield _way("designated", DesignatedLDiversity(ell=ell, values=values), cost)
@@ -243,7 +244,7 @@ def _alpha(sketch: Sketch) -> Iterator[Way]:
     most = min(sketch.n_people // k, others)
     cost = (
         f"Every group needs a record without {_shown(value)}, so there are at most "
-        f"{most:,} groups, of {sketch.n_people // most:,} records or more on average."
+        f"{counted(most, 'group')}, of {counted(sketch.n_people // most, 'record')} or more on average."
     )
     yield _way("alpha", AlphaKAnonymity(alpha=alpha, k=k), cost)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.counted import counted
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
@@ -328,7 +329,7 @@ def _uniqueness_dict(found: Uniqueness) -> dict[str, Any]:
 
 def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> Iterator[str]:
     """Print the columns, their roles, the risk, the sensitive value, the notices and the call that comes next."""
-    yield f"{report.n_tuples:,} rows, {len(report.columns):,} columns"
+    yield f"{counted(report.n_tuples, 'row')}, {counted(len(report.columns), 'column')}"
     yield ""
     heads = ("column", "type", "distinct", "missing", "most frequent", "share", "unique rows")
     yield from _grid([heads, *map(_cells, report.columns)], right={2, 3, 5, 6})

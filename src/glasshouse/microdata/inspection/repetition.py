@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from glasshouse.counted import counted
 from glasshouse.microdata.inspection.role_words import first_match
 from glasshouse.microdata.kinds import distinct_rows
 
@@ -47,7 +48,8 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
             told = True
             n_before = report.n_tuples - report.missing - report.distinct
             yield (
-                f"values of {report.name} repeat: {n_before:,} rows have a value that an earlier row has. If the "
+                f"values of {report.name} repeat: {counted(n_before, 'row has', 'rows have')} a value that an "
+                "earlier row has. If the "
                 f"column says who a row is about, people have several rows. Then {_read_as(report.name)}, which makes "
                 "one record of each person, or with repeated='sample', which draws one row of each"
             )

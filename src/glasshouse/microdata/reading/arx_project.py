@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Project files of ARX (.deid): which roles the columns of its table have.
+"""Project files of ARX (.deid): which roles the columns of its table have, and their hierarchies.
 
-Such a file is a zip archive with descriptions in XML. The roles are in ``input/definition.xml``, and what was asked of
-the groups is in ``input/config.xml``. Nothing else is read: not the table in it, and none of its Java objects. XML with
-a document type is refused, so that no entity is ever expanded.
+Such a file is a zip archive with descriptions in XML. The roles are in ``input/definition.xml``, what was asked of the
+groups is in ``input/config.xml``, the hierarchies are in ``input/hierarchies``, and what divides their fields is in
+``project.xml``. Nothing else is read: not the table in it, and none of its Java objects. XML with a document type is
+refused, so that no entity is ever expanded.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from glasshouse.errors import SourceError
+from glasshouse.microdata.reading.arx_hierarchy import ArxHierarchy, read_arx_hierarchy
 from glasshouse.unpacking.zip_members import ZipMembers, is_zip
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 __all__ = ["ArxProject", "is_arx_project", "read_arx_project"]
 
-_DEFINITION = "input/definition.xml"
-_CONFIGURATION = "input/config.xml"
+_FOLDER = "input/"
+_DEFINITION = f"{_FOLDER}definition.xml"
+_CONFIGURATION = f"{_FOLDER}config.xml"
+_PROJECT = "project.xml"
 _MOST = 16 << 20
 _MOST_DEPTH = 20
 _ROLES = {
@@ -36,14 +41,14 @@ _ROLES = {
 class ArxProject:
     """What a project of ARX declares: names of columns by role, in their order, and what was asked for, in ARX's words.
 
-    ``hierarchies`` are the quasi-identifiers for which the project has one.
+    ``hierarchies`` are those of quasi-identifiers and sensitive columns.
     """
 
     identifying: tuple[str, ...]
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     insensitive: tuple[str, ...]
-    hierarchies: tuple[str, ...]
+    hierarchies: tuple[ArxHierarchy, ...]
     criteria: tuple[str, ...]
 
 
@@ -63,10 +68,15 @@ def read_arx_project(path: Path) -> ArxProject:
             if not is_zip(file.read(4)):
                 raise SourceError("it is no zip archive")
             members = ZipMembers(file)
-            definition = members.read(_DEFINITION, _MOST)
-            configuration = members.read(_CONFIGURATION, _MOST) if _CONFIGURATION in members.names() else b""
-        columns = [dict(own) for own in _parsed(definition, _DEFINITION, "assigment") if own]
-        criteria = [word for own in _parsed(configuration, _CONFIGURATION, "criteria") for _, word in own]
+            columns = [dict(own) for own in _parsed(members, _DEFINITION, "assigment") if own]
+            criteria = [word for own in _parsed(members, _CONFIGURATION, "criteria") for _, word in own]
+            [project, *_] = [dict(own) for own in _parsed(members, _PROJECT, "project")] or [{}]
+            separator = project.get("separator", "")
+            hierarchies = tuple(
+                read_arx_hierarchy(members, column, _FOLDER, separator if _can_separate(separator) else None)
+                for column in columns
+                if column.get("ref") and _role(column) in ("quasi", "sensitive")
+            )
     except FileNotFoundError as error:
         reason = f"it has no {_DEFINITION}" if error.args[:1] == (_DEFINITION,) else "there is no such file"
         raise SourceError(f"{path} is no project of ARX: {reason}", source=path) from None
@@ -75,27 +85,35 @@ def read_arx_project(path: Path) -> ArxProject:
     except OSError:
         raise SourceError(f"{path} cannot be read", source=path) from None
     found: dict[str, list[str]] = {role: [] for role in _ROLES.values()}
-    hierarchies = []
     for column in columns:
-        name, kind = column.get("name", ""), column.get("type", "").strip().upper().replace(" ", "_")
-        if not name or kind not in _ROLES:
+        name, role = column.get("name", ""), _role(column)
+        if not name or role is None:
+            kind = column.get("type", "")
             raise SourceError(f"{path}: the column {name!r} has the type {kind!r}, which is not known", source=path)
         if any(name in own for own in found.values()):
             raise SourceError(f"{path}: the column {name!r} is declared twice", source=path)
-        found[_ROLES[kind]].append(name)
-        if column.get("ref") and _ROLES[kind] == "quasi":
-            hierarchies.append(name)
+        found[role].append(name)
     if not columns:
         raise SourceError(f"{path} declares no columns: save the project again, with a table in it", source=path)
     return ArxProject(
         **{role: tuple(names) for role, names in found.items()},
-        hierarchies=tuple(hierarchies),
+        hierarchies=hierarchies,
         criteria=tuple(word.strip() for word in criteria if word.strip()),
     )
 
 
-def _parsed(content: bytes, name: str, wanted: str) -> list[list[tuple[str, str]]]:
-    """For every element of a name: the names and texts of the elements in it."""
+def _role(column: Mapping[str, str]) -> str | None:
+    return _ROLES.get(column.get("type", "").strip().upper().replace(" ", "_"))
+
+
+def _can_separate(text: str) -> bool:
+    """Whether a text is one character that can stand between fields."""
+    return len(text) == 1 and text not in '\r\n"\0 '
+
+
+def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str, str]]]:
+    """For every element of a name in a file: the names and texts of the elements in it; none if there is no file."""
+    content = members.read(name, _MOST) if name == _DEFINITION or name in members.names() else b""
     found: list[list[tuple[str, str]]] = []
     open_ones: list[str] = []
     text: list[str] = []

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
+from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning, DomainError, InputError, ParameterError
 from glasshouse.microdata.domains import few, text_of
 from glasshouse.microdata.taxonomy.tree import ANY, Tree
@@ -257,7 +258,8 @@ class Prefix(Builder):
         whole = not is_text(values.type)
         unfit = [text for text in texts if len(text) > self.length or (whole and text.startswith("-"))]
         if unfit:
-            what = f"{len(unfit)} codes of {_column(name)} are longer, or negative"
+            verb = "is" if len(unfit) == 1 else "are"
+            what = f"{counted(len(unfit), 'code')} of {_column(name)} {verb} longer, or negative"
             raise DomainError(
                 f"Taxonomy.prefix(length={self.length}): {what}: {few(unfit)}",
                 column=name or None,

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from glasshouse.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["hierarchy_rows", "hierarchy_text", "text_delimiter", "without_header"]
+__all__ = ["DELIMITERS", "hierarchy_rows", "hierarchy_text", "text_delimiter", "without_header"]
 
-_DELIMITERS = {";": "a semicolon", ",": "a comma", "\t": "a tab"}
+DELIMITERS = {";": "a semicolon", ",": "a comma", "\t": "a tab"}
 _BRACKETS = "[]{}()"
 _FEW = 2
 
@@ -34,9 +34,11 @@ def text_delimiter(text: str, name: str) -> str:
     >>> text_delimiter("flu,lungs,*\\nulcer,stomach,*\\n", "t.csv")
     ','
     """
-    fitting = [delimiter for delimiter in _DELIMITERS if _fits(text, delimiter)]
+    fitting = [delimiter for delimiter in DELIMITERS if _is_quoted(text, delimiter)] or [
+        delimiter for delimiter in DELIMITERS if _fits(text, delimiter)
+    ]
     if len(fitting) > 1:
-        listed = " and ".join(_DELIMITERS[delimiter] for delimiter in fitting)
+        listed = " and ".join(DELIMITERS[delimiter] for delimiter in fitting)
         raise DomainError(
             f"{name} is a hierarchy by {listed}: say which one divides its fields, with "
             "Taxonomy.from_csv(path, delimiter=...), or put quotation marks around labels that have it inside"
@@ -68,7 +70,11 @@ def without_header(rows: list[list[str]], *, header: bool | None) -> list[list[s
 
 
 def hierarchy_text(labels: Sequence[str], parents: Sequence[int], leaves: Sequence[int], delimiter: str) -> str:
-    """The text of a hierarchy file; a short way to the root repeats its first label, which is read as one node."""
+    """The text of a hierarchy file; a short way to the root repeats its first label, which is read as one node.
+
+    Quotation marks stand where they are needed. If the text would be read otherwise without more of them, for example
+    as one with another delimiter, they stand around every field.
+    """
     ways = []
     for leaf in leaves:
         way, node = [], leaf
@@ -77,7 +83,33 @@ def hierarchy_text(labels: Sequence[str], parents: Sequence[int], leaves: Sequen
             node = parents[node]
         ways.append(way)
     longest = max(map(len, ways))
+    rows = [[way[0]] * (longest - len(way)) + way for way in ways]
+    text = _written(rows, delimiter, csv.QUOTE_MINIMAL)
+    return text if _is_read_as(text, rows, delimiter) else _written(rows, delimiter, csv.QUOTE_ALL)
+
+
+def _written(rows: list[list[str]], delimiter: str, quoting: Literal[0, 1]) -> str:
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([way[0]] * (longest - len(way)) + way for way in ways)
+    csv.writer(sink, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
     return sink.getvalue()
+
+
+def _is_quoted(text: str, delimiter: str) -> bool:
+    """Whether quotation marks stand around every field by this delimiter, so that no other one can be meant."""
+    if not text.startswith('"'):
+        return False
+    try:
+        rows = hierarchy_rows(text, delimiter)
+    except csv.Error:
+        return False
+    return len(rows[0]) >= _FEW and _written(rows, delimiter, csv.QUOTE_ALL) == text
+
+
+def _is_read_as(text: str, rows: list[list[str]], delimiter: str) -> bool:
+    """Whether a text is read as these rows by those who are told nothing of its delimiter."""
+    if text.startswith("\ufeff") or hierarchy_rows(text, delimiter) != rows:
+        return False
+    try:
+        return text_delimiter(text, "") == delimiter
+    except DomainError:
+        return False

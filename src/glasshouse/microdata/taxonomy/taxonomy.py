@@ -32,7 +32,13 @@ from glasshouse.microdata.taxonomy.builders import (
     Quantiles,
     builder_of,
 )
-from glasshouse.microdata.taxonomy.hierarchy_file import hierarchy_rows, hierarchy_text, text_delimiter, without_header
+from glasshouse.microdata.taxonomy.hierarchy_file import (
+    DELIMITERS,
+    hierarchy_rows,
+    hierarchy_text,
+    text_delimiter,
+    without_header,
+)
 from glasshouse.microdata.taxonomy.tree import Tree
 
 if TYPE_CHECKING:
@@ -101,18 +107,18 @@ class Taxonomy:
             )
         return Taxonomy(Tree.from_rows(without_header(rows, header=header)))
 
-    def to_csv(self, values: pa.Array | None = None, *, name: str = "", delimiter: str = ";") -> str:
+    def to_csv(self, values: pa.Array | pa.ChunkedArray | None = None, *, name: str = "", delimiter: str = ";") -> str:
         """Give the text of a hierarchy file in ARX's form, which `from_csv` reads again.
 
         Parameters
         ----------
         values
-            The distinct values of the column, for a rule such as `prefix`, which lists none itself. A listed taxonomy
-            is written as it is, and needs none.
+            The column, whose missing values are left out. A rule such as `prefix` needs it, for it lists no values
+            itself. A listed taxonomy is written whole, and is only checked to have every value of the column.
         name
             The name of the column, for messages.
         delimiter
-            What divides fields; ARX takes a semicolon unless told otherwise.
+            What divides fields: a semicolon, which ARX takes unless told otherwise, a comma or a tab.
 
         Examples
         --------
@@ -120,18 +126,22 @@ class Taxonomy:
         flu;lungs;any
         asthma;lungs;any
         gout;gout;any
-        >>> print(Taxonomy.prefix(length=3).to_csv(pa.array(["476", "479"])), end="")
+        >>> print(Taxonomy.prefix(length=3).to_csv(pa.array(["476", "479", "476"])), end="")
         476;47*;4**;*
         479;47*;4**;*
         """
-        if not isinstance(self.source, Tree):
-            if values is None:
-                raise ParameterError("Taxonomy.to_csv", "values", "the values of the column, for a rule", values)
-            bound = self.bind(name, values)
-            return hierarchy_text(bound.labels, bound.parents.tolist(), bound.leaves.tolist(), delimiter)
+        if delimiter not in DELIMITERS:
+            raise ParameterError("Taxonomy.to_csv", "delimiter", "a semicolon, a comma or a tab", delimiter)
+        if values is None and not isinstance(self.source, Tree):
+            raise ParameterError("Taxonomy.to_csv", "values", "the values of the column, for a rule", values)
+        if values is not None:
+            counted = _present(_plain(values)).value_counts()
+            bound = self.bind(name, counted.field(0), counts=np.asarray(counted.field(1)))
+            if not isinstance(self.source, Tree):
+                return hierarchy_text(bound.labels, bound.parents.tolist(), bound.leaves.tolist(), delimiter)
+        assert isinstance(self.source, Tree)
         ordered = self.source.leaves_below.get(self.source.names[0], self.source.leaves)
-        leaves = self.source.nodes_of(ordered)
-        return hierarchy_text(self.source.labels, self.source.parents, leaves, delimiter)
+        return hierarchy_text(self.source.names, self.source.parents, self.source.nodes_of(ordered), delimiter)
 
     @staticmethod
     def from_nested(nested: Mapping[Any, Any] | Sequence[Any]) -> Taxonomy:
@@ -346,6 +356,12 @@ def _plain(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Make one array of plain values, without chunks or dictionary."""
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+
+
+def _present(values: pa.Array) -> pa.Array:
+    """The values that are there."""
+    there = values.drop_null()
+    return there.filter(pc.invert(pc.is_nan(there))) if pa.types.is_floating(there.type) else there
 
 
 def _unreadable(path: str | Path, error: Exception) -> SourceError:

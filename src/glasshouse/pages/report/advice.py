@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.counted import counted
 from glasshouse.pages.report.words import WHO
 from glasshouse.release.release import ONE_ROW_PER_PERSON
 
@@ -56,10 +57,11 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if not found["ran"] or not found["people_above"]:
             continue
         n, of, limit = found["people_above"], found["people"], found["limit"]
-        verb = "may have" if found["how"] == "bound" else "have"
+        verb = "may have" if found["how"] == "bound" else "has" if n == 1 else "have"
         how = "" if found["how"] in ("exact", "bound") else f" ({found['how']}, so not exactly)"
         what = (
-            f"For {WHO[found['adversary']]}, {n:,} of {of:,} people {verb} a value of {found['column']} with a "
+            f"For {WHO[found['adversary']]}, {n:,} of {counted(of, 'person')} {verb} a value of "
+            f"{found['column']} with a "
             f"probability of more than {limit}, up to {found['largest']:.4f}{how}."
         )
         if found["promised"]:
@@ -129,7 +131,11 @@ def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     dropped, whole = published["dropped"], published["tuples"] + published["dropped"]
     if dropped:
         share = f"{dropped / whole:.2%}"
-        yield "attention", f"{dropped:,} of {whole:,} people ({share}) were dropped. Nothing is guaranteed for them."
+        yield (
+            "attention",
+            f"{dropped:,} of {whole:,} people ({share}) {'was' if dropped == 1 else 'were'} dropped. Nothing "
+            "is guaranteed for them.",
+        )
     if ONE_ROW_PER_PERSON in facts["guarantee"]["assumptions"]:
         yield "note", "No identifier was named: people are protected only if nobody has two rows."
     for limit in facts["guarantee"]["limits"]:

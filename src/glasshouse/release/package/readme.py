@@ -13,6 +13,7 @@ import textwrap
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
+from glasshouse.counted import counted
 from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, LEFT, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
 
@@ -94,9 +95,12 @@ def readme(
 
 
 def _about(release: Release, version: str) -> str:
-    dropped = f" {release.n_dropped:,} more people were left out." if release.n_dropped else ""
+    dropped = (
+        f" {counted(release.n_dropped, 'more person was', 'more people were')} left out." if release.n_dropped else ""
+    )
     return (
-        f"This folder describes {release.n_tuples:,} people.{dropped} Glasshouse {version} made the tables so that "
+        f"This folder describes {counted(release.n_tuples, 'person')}.{dropped} Glasshouse {version} made the "
+        "tables so that "
         "they can be analysed while the sensitive values of each person stay protected, as the guarantee below says. "
         "`datapackage.json` has the same description for programs (a Data Package, datapackage.org), with the checksum "
         "of every file."
@@ -121,7 +125,7 @@ def _editions(release: Release) -> list[str]:
     if not release.editions:
         return []
     lines = [
-        f"* {prose(str(edition.label))}: {edition.n_tuples:,} people"
+        f"* {prose(str(edition.label))}: {counted(edition.n_tuples, 'person')}"
         + (f", {edition.n_dropped:,} left out" if edition.n_dropped else "")
         + ("; this edition could not be published" if edition.is_closed else "")
         for edition in release.editions

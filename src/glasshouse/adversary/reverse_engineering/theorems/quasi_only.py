@@ -34,6 +34,7 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import Imagined
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World
 from glasshouse.adversary.task import GONE
+from glasshouse.counted import counted
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible, InputError, NotSupported
 from glasshouse.grouping.cuts.mondrian import Mondrian
@@ -202,7 +203,7 @@ def _in_table(task: Task) -> Integers:
 
 
 def _lost(n: int) -> list[str]:
-    return [f"{n:,} people fit no published record: they are not in the table"] if n else []
+    return [f"{counted(n, 'person fits', 'people fit')} no published record: they are not in the table"] if n else []
 
 
 # --- the groups, divided again ----------------------------------------------------------------------------------------
