@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from glasshouse.counted import counted
-from glasshouse.policy.next_steps import GUIDE, written_for
+from glasshouse.policy.next_steps import GUIDE
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
 from glasshouse.policy.principle_choices import choices_asking_for

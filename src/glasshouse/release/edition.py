@@ -146,9 +146,9 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
         "it is not hidden that a person was added or left: the edition of each person is published, and so is who left",
         *(
             (
-                f"edition {edition.label} was not published: its {counted(edition.n_dropped, 'new person', 'new people')} "
-                "could not be published under the principle, and nothing is guaranteed for them; an attacker learns "
-                "that too many of them had the same value"
+                f"edition {edition.label} was not published: "
+                f"its {counted(edition.n_dropped, 'new person', 'new people')} could not be published "
+                "under the principle, and nothing is guaranteed for them; an attacker learns that too many of them had the same value"
             )
             for edition in editions
             if edition.is_closed
