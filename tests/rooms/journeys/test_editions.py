@@ -277,7 +277,7 @@ def test_people_who_cannot_be_published_are_left_out_for_good_or_refused(tmp_pat
     assert not (tmp_path / "1" / "audit" / "followed.json").exists()
     closed = gh.publish(later, out=tmp_path / "2", leave_out=True, allow_seed=True, **alike)
     assert closed.editions[1] == gh.Edition(label=2, n_tuples=0, n_dropped=4)
-    assert any("edition 2 is missing: 4 people came" in limit for limit in closed.guarantee.limits)
+    assert any("edition 2 was not published: its 4 new people" in limit for limit in closed.guarantee.limits)
     assert gh.verify(tmp_path / "2").holds
     third = publish(range(100), tmp_path / "3", after=tmp_path / "2", edition=3)
     assert [edition.n_tuples for edition in third.editions] == [60, 0, 36]
