@@ -206,6 +206,7 @@ def test_one_tuple_can_be_published_under_no_principle_that_hides_it(method: Any
 CLOSE = gh.TCloseness(t="0.1")
 
 
+@pytest.mark.filterwarnings("ignore:.*protects nobody:glasshouse.DisclosureWarning")
 @pytest.mark.parametrize("method", methods_for(CLOSE), ids=repr)
 def test_one_tuple_is_its_own_group_under_t_closeness(method: Any) -> None:
     table = gh.read({"age": [30], "s": ["a"]}, quasi=["age"], sensitive="s")

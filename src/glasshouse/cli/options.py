@@ -103,8 +103,9 @@ column_options = _apply(
         multiple=True,
         metavar="COLUMN=TAXONOMY",
         help="How the values of a column may be coarsened: a file with a hierarchy (CSV, JSON, YAML), or one of "
-        "intervals:WIDTH, quantiles:N, prefix:LENGTH, dates:LEVELS; such as zipcode=prefix:5. Repeat it for each "
-        "column.",
+        "intervals:WIDTH, quantiles:N, prefix:LENGTH, dates:LEVELS. LENGTH is how many characters the longest code has: "
+        "zipcode=prefix:5 coarsens 13053 to 1305*, 130** and so on. LEVELS are some of day, month, quarter, year, "
+        "decade. Repeat it for each column.",
     ),
     click.option(
         "--order", multiple=True, metavar="COLUMN=A,B,C", help="The order of a column's categories, such as size=S,M,L."
@@ -147,7 +148,7 @@ reading_options = _apply(
         multiple=True,
         metavar="COLUMN=TAXONOMY",
         help="Replace the values of a column by the first level of a taxonomy before anything else is done, such as "
-        "salary=intervals:10000 for ranges of that width.",
+        "salary=intervals:10000 for ranges of that width, or zipcode=prefix:5 for the first 4 of 5 characters.",
     ),
     categorical_option,
     normalise_option,
@@ -278,7 +279,9 @@ method_options = _apply(
     click.option(
         "--method",
         type=click.Choice(list(catalog.METHODS)),
-        help="How to form the groups; by default mirror, or snug if only k-anonymity is asked for.",
+        help="How to form the groups; by default sift for l-diversity of one sensitive column, or mirror if --recoding "
+        "is boxes or taxonomies and l is 3 or more; snug if only k-anonymity is asked for; mondrian for perturbed; and "
+        "mirror otherwise.",
     ),
     click.option(
         "--with",
@@ -293,8 +296,8 @@ method_options = _apply(
     click.option(
         "--recoding",
         type=click.Choice(list(catalog.RECODINGS)),
-        help="How to write the groups into tables; by default angel for l-diversity of one sensitive column, "
-        "otherwise boxes.",
+        help="How to write the groups into tables; by default angel for l-diversity (--ell) without --designated, "
+        "perturbed for --rho1 and --delta, otherwise boxes.",
     ),
     click.option(
         "--recoding-with",

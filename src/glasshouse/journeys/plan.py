@@ -190,6 +190,16 @@ def _settled(
         warnings.warn(what, DisclosureWarning, stacklevel=6)
     elif method.independent(requirement) == "buckets":
         warnings.warn(_tied(method), DisclosureWarning, stacklevel=6)
+    for part in requirement.parts:
+        close = any(one.terms.closeness is not None for one in part.principle.singles())
+        if close and part.column is not None and part.whole.distinct[0] == 1:
+            who = "the table has one record" if part.whole.sizes[0] == 1 else "everybody has the same value"
+            warnings.warn(
+                f"{part.principle.title} protects nobody's {part.column.name} here: {who}, and the release shows it of "
+                "everybody in the table. Leave the column out if that must not be known",
+                DisclosureWarning,
+                stacklevel=6,
+            )
     return method, recoding, claim
 
 

@@ -158,6 +158,11 @@ def publish(
     >>> release.tables["gt"].num_rows, release.n_dropped
     (8, 0)
     """
+    if not hasattr(table, "refuse_unanswered"):
+        raise InputError(
+            f"publish takes a table that gh.read has read, and was given {type(table).__name__}: call "
+            "table = gh.read(data, quasi=[...], sensitive=...) first, which says what the columns mean"
+        )
     if out is None:
         _refuse_without_out(
             format=format != "parquet", force=force, allow_seed=allow_seed, zip=zip, finishing=finishing, after=after

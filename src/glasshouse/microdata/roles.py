@@ -201,10 +201,11 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     holds = kind_of(kind, name)
     if holds in ("category", "boolean") or name in categorical:
         return
+    some = "dates:month" if holds in ("date", "timestamp") else "intervals:10"
     raise DomainError(
         f"the sensitive column {name!r} has amounts ({holds}): amounts that differ only a little satisfy l-diversity, "
         "although an attacker learns the amount almost exactly. Put them into ranges, such as "
-        f"bins={{{name!r}: 'intervals:10'}}, or list the column in categorical= if its numbers are codes",
+        f"bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values are codes",
         column=name,
         situation="amounts",
     )

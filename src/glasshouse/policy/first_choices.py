@@ -99,6 +99,10 @@ def _for_column(choices: dict[str, Any], name: str, reading: Reading | None, ske
     most = sketch.feasible(LDiversity(ell=ELL))
     if most is not None:
         return _made(choices, most, reading=reading, way=as_asked(sketch, most))
+    if sketch.is_constant():  # nothing can be protected: the column is left out
+        groups = next((way for way in ways_out(sketch, LDiversity(ell=ELL)) if way.name == "groups"), None)
+        others = {key: value for key, value in choices.items() if key not in ("sensitive", "bins", "categorical")}
+        return _made(others, KAnonymity(k=max(2, min(ELL, sketch.n_people))), way=groups)
     way = closest(sketch)
     assert isinstance(way.principle, Principle)
     return _made(choices, way.principle, reading=reading, way=way, ways=ways_out(sketch, LDiversity(ell=ELL)))

@@ -99,7 +99,9 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     if "sensitive" in first.choices:
         yield f"sensitive = {quoted(roles['sensitive'])}"
     elif roles["sensitive"]:
-        yield from _comment(f"not published: {roles['sensitive']}, which is free text")
+        text = any(one.name == "free-text" and one.column == roles["sensitive"] for one in inspection.cautions)
+        why = "which is free text" if text else "of which everybody has the same value, so that no method can hide it"
+        yield from _comment(f"not published: {roles['sensitive']}, {why}")
     else:
         yield ('# sensitive = "..." # the column whose value nobody may learn about a person')
     for column in inspection.columns:

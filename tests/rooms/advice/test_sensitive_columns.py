@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -154,3 +155,17 @@ def test_real_stops_have_ways_out(tmp_path: Path, shared_data: Path) -> None:
 
     assert offered(refused)
     check_all(offered(refused))
+
+
+def test_a_sensitive_date_is_advised_months_and_a_way_that_drops_missing_values_does_not_deny_it(
+    tmp_path: Path,
+) -> None:
+    days = [date(2020, 1 + i % 12, 1 + i % 28) for i in range(40)]
+    with pytest.raises(gh.DomainError, match=r"bins=\{'day': 'dates:month'\}"):
+        gh.read({"age": list(range(40)), "day": days}, quasi=["age"], sensitive="day")
+    lines = [f"{i},{['flu', 'gout', 'ulcer', ''][i % 4]}" for i in range(40)]
+    (tmp_path / "gaps.csv").write_text("age,disease\n" + "\n".join(lines) + "\n")
+    told = " ".join(run("publish gaps.csv --quasi age --sensitive disease --ell 2 --out out", code=2).stderr.split())
+    assert "Records with a missing value are left out." in told
+    assert "--missing drop" in told
+    assert "None of the" not in told

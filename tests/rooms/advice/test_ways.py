@@ -17,6 +17,7 @@ import glasshouse as gh
 from glasshouse.catalog import principle_of
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.journeys.advice.ways import Way, ways_out
+from glasshouse.policy.first_choices import first_choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
 
@@ -144,3 +145,28 @@ def test_alpha_is_above_the_largest_share_if_it_can_be(n_no: int, alpha: str) ->
     ways = {way.name: way for way in ways_out(Sketch.of(table), gh.LDiversity(2))}
 
     assert ways["alpha"].principle == gh.AlphaKAnonymity(alpha=alpha, k=5)
+
+
+@pytest.mark.parametrize(("n", "offered"), [(1, []), (7, ["groups"])])
+def test_closeness_is_not_offered_where_it_would_protect_nobody(n: int, offered: list[str]) -> None:
+    """One record, or the same value everywhere: every group is at distance 0 from the table, and tells everything."""
+    people = {"age": list(range(n)), "disease": ["flu"] * n}
+    table = gh.read(people, quasi=["age"], sensitive="disease")
+    with pytest.raises(gh.Infeasible) as refused:
+        gh.publish(table, principle=gh.LDiversity(ell=2))
+    assert [way.name for way in refused.value.ways] == offered
+    with pytest.warns(gh.DisclosureWarning, match="0.05-closeness protects nobody's disease here") as told:
+        gh.publish(table, principle=gh.TCloseness(t="0.05"))
+    assert ("the table has one record" in str(told[0].message)) == (n == 1)
+    first = first_choices(gh.inspect(people, sensitive="disease"))
+    assert "sensitive" not in first.choices
+    assert "t" not in first.choices
+
+
+def test_a_constant_column_beside_another_is_not_offered_closeness_either() -> None:
+    people = {"age": list(range(9)), "disease": ["flu"] * 9, "drug": list("abcabcabc")}
+    table = gh.read(people, quasi=["age"], sensitive=["disease", "drug"])
+    with pytest.raises(gh.Infeasible) as refused:
+        gh.publish(table, principle=gh.LDiversity(ell=2))
+    assert not {"closeness", "by-column"} & {way.name for way in refused.value.ways}
+    assert "without-column" in {way.name for way in refused.value.ways}

@@ -6,6 +6,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -164,3 +166,12 @@ def test_one_seed_makes_one_release() -> None:
     assert {name: part.to_pydict() for name, part in first.items()} == {
         name: part.to_pydict() for name, part in second.items()
     }
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table, dict])
+def test_a_table_that_was_not_read_is_refused_with_the_call_that_reads_it(make: Any) -> None:
+    data = make({"age": [30, 31], "quasi": [1, 2], "disease": ["flu", "gout"]})
+    with pytest.raises(
+        gh.InputError, match=r"was given \w+: call table = gh.read\(data, quasi=\[...\], sensitive=...\)"
+    ):
+        gh.publish(data, principle=gh.LDiversity(ell=2))

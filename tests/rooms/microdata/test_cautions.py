@@ -384,7 +384,7 @@ def test_the_engines_keep_the_same_spellings_whatever_the_order_of_rows(tmp_path
         domains.add(tuple(sorted(counted)))
         assert table.cautions == ()
         assert made.cautions == ()
-        assert any("spellings of disease that were replaced" in notice for notice in made.notices)
+        assert any("values of disease that were replaced by another spelling" in notice for notice in made.notices)
     assert domains == {("Flu", "Gout", "x y", "z")}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, addresses and numbers of single people among the quasi-identifiers stop a publication until that is answered."""
+"""Names, addresses and numbers of single people as quasi-identifiers stop a publication until it is answered."""
 
 from __future__ import annotations
 

@@ -132,6 +132,10 @@ class Sketch:
             return error
         return None
 
+    def is_constant(self, number: int = 0) -> bool:
+        """Whether everybody has the same value of a sensitive column, so that no method can hide it."""
+        return len(self.values(number)) == 1
+
     def n_left_out(self, principle: Principle) -> int | None:
         """How many people must be left out so that the others can obey a principle; None if that does not help.
 

@@ -144,7 +144,10 @@ def as_asked(sketch: Sketch, principle: Principle | Mapping[str, Principle], sup
 
 
 def closest(sketch: Sketch, *, distance: str = "equal") -> Way:
-    """t-closeness with a t that fits how even the sensitive columns are; every table can keep it."""
+    """t-closeness with a t that fits how even the sensitive columns are; every table can keep it.
+
+    Where everybody has the same value, it protects nobody.
+    """
     made = _planned(sketch, _closeness(sketch, distance))
     assert made is not None, "a table is at distance 0 from itself"
     return made
@@ -185,7 +188,8 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> 
         yield from _by_column(sketch, principle)
         if len(sketch.sensitive) == 1:
             yield from _designated(sketch)
-        yield _closeness(sketch)
+        if not any(sketch.is_constant(i) for i in range(len(sketch.sensitive))):
+            yield _closeness(sketch)
         yield from _alpha(sketch)
         if len(sketch.sensitive) == 1:
             yield from _perturbed(sketch)
@@ -212,6 +216,8 @@ def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
     for i, name in enumerate(sketch.sensitive):
         own = sketch.only(i)
         nearest = own.feasible(asked[name]) if name in asked else None
+        if nearest is None and own.is_constant():
+            return  # closeness to the table would protect nobody
         each[name] = _closeness(own).principle if nearest is None else nearest  # type: ignore[assignment]
     if len(set(map(type, each.values()))) > 1:
         yield _way("by-column", each)
@@ -302,7 +308,7 @@ def _without_column(sketch: Sketch, principle: Principle | Mapping[str, Principl
             if asked is not None:
                 cost = f"The column {', '.join(given_up)} is not published."
                 yield _way("without-column", asked, cost, sensitive=names)
-    elif len(_shares(sketch)) == 1 and sketch.n_people >= 2:
+    elif sketch.is_constant() and sketch.n_people >= 2:
         name = sketch.sensitive[0]
         cost = f"The column {name} is not published: everybody has the same value, so no method can hide it."
         yield _way("groups", KAnonymity(k=min(ELL, sketch.n_people)), cost, sensitive=())
@@ -338,7 +344,7 @@ def _planned(sketch: Sketch, way: Way) -> Way | None:
 
 def _left_out(n: int, of: int) -> str:
     if not n:
-        return f"None of the {of:,} records is left out."
+        return "No record has to be left out for this."  # rows with missing values may be, for another reason
     return f"{n:,} of {of:,} records ({in_percent(Fraction(n, of))}) {'is' if n == 1 else 'are'} left out."
 
 

@@ -31,7 +31,7 @@ _WRITTEN = {
     "social security numbers": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
     "telephone numbers": r"^(\+|00)[0-9][0-9 ()/.\-]{6,}$",
 }
-_A_NAME = r"^\p{Lu}[\p{L}'’\-]+,?( \p{Lu}[\p{L}.'’\-]*)+$"
+_A_NAME = r"^\p{Lu}[\p{L}'\x{2019}\-]+,?( \p{Lu}[\p{L}.'\x{2019}\-]*)+$"
 _MOST = 0.8  # of the different values are written so
 _HARDLY_REPEATS = 0.5  # different values per record, from which on hardly a value repeats
 _OWN = 0.05  # of the people have a value that nobody else has
