@@ -30,7 +30,7 @@ import contextlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

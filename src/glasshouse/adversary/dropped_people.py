@@ -49,11 +49,11 @@ from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.permanents import connected, shared_out
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import stated_principle
-from glasshouse.counted import counted
 from glasshouse.errors import DomainError
 from glasshouse.grouping.suppression import common_cap
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Published
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.task import Attack
-from glasshouse.counted import counted
 from glasshouse.errors import NotSupported
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,9 +31,9 @@ from glasshouse.adversary.knowledge import ABSENT, key_of
 from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.task import GONE, UNKNOWN
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.principles.background_sensitive import transition
 
 if TYPE_CHECKING:

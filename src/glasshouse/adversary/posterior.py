@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.cells.compound import part_values
-from glasshouse.counted import counted
 from glasshouse.errors import InputError
+from glasshouse.plural import counted
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly, saying
 from glasshouse.cli.printing import new_table, say, say_json, say_table
 from glasshouse.cli.progress import progress_bar
-from glasshouse.counted import counted
 from glasshouse.errors import InputError
 from glasshouse.log import step
+from glasshouse.plural import counted
 from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import having_written, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from glasshouse.adversary.posterior import Posterior

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from glasshouse.cli import UNREAD
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 from glasshouse.visible import in_lines, json_text, visible
 
 if TYPE_CHECKING:

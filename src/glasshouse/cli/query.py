@@ -13,9 +13,9 @@ from glasshouse.cli.exits import having_written, in_options, plainly
 from glasshouse.cli.learn import refuse_inside
 from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, OutputError
 from glasshouse.log import step
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from glasshouse.analyst.answers.query import Answer

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.comparing.recommendation import undominated
-from glasshouse.counted import counted
 from glasshouse.errors import OutputError
+from glasshouse.plural import counted
 from glasshouse.release.package.listing import add_files
 from glasshouse.release.package.tables import guarded_name
 from glasshouse.visible import in_lines

@@ -17,8 +17,8 @@ from glasshouse.analyst.answers.workload_answers import answer, count, independe
 from glasshouse.analyst.usefulness.losses import losses
 from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.analyst.usefulness.workloads import Workload
-from glasshouse.counted import counted
 from glasshouse.errors import NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
-from glasshouse.counted import counted
 from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SourceError
 from glasshouse.grouping.cuts.mondrian import Mondrian
@@ -29,6 +28,7 @@ from glasshouse.journeys.recheck import recheck
 from glasshouse.journeys.republication import keep_traces
 from glasshouse.microdata import Groups
 from glasshouse.microdata.cautions import accepted_cautions
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import carried

@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from glasshouse import catalog
-from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning, Infeasible, InputError, NotSupported, SchemaError
 from glasshouse.journeys.edition_tables import as_edition, as_first, edition_of, joined, n_groups_of, with_labels
 from glasshouse.journeys.ledger import Ledger
 from glasshouse.journeys.load import load, promised_by_recipe
 from glasshouse.journeys.republication import PARTITION
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import exact_share
 from glasshouse.release.edition import Edition, check_label, in_words
 from glasshouse.release.edition import plain_column as _plain

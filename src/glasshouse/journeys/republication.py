@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from glasshouse.counted import counted
 from glasshouse.errors import RepublicationWarning
+from glasshouse.plural import counted
 from glasshouse.release.package.listing import private_file
 
 if TYPE_CHECKING:

@@ -31,11 +31,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.counted import counted
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:

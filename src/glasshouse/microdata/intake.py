@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.counted import counted
 from glasshouse.errors import DomainError, InputError, ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.compound_column import check_together, joined_columns
@@ -37,6 +36,7 @@ from glasshouse.microdata.roles import (
 from glasshouse.microdata.spelling import declared_spellings, holds_texts, respelled, without_look_alikes
 from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 from glasshouse.microdata.weight_classes import classed_weights
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from glasshouse.counted import counted
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, text_of
@@ -23,6 +22,7 @@ from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.repeats import people_of
 from glasshouse.microdata.roles import Roles
 from glasshouse.microdata.spelling import declared_spellings
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:

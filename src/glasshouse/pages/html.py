@@ -13,8 +13,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.counted import counted
 from glasshouse.pages.numbers import percent
+from glasshouse.plural import counted
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:

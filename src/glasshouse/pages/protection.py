@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glasshouse import catalog
-from glasshouse.counted import counted
 from glasshouse.errors import GlasshouseError
 from glasshouse.pages.left_out import NOBODY
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Adversary
 from glasshouse.recoding.recoding import JOINTLY
 

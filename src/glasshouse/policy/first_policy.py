@@ -7,7 +7,7 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 from glasshouse.policy.next_steps import GUIDE
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.cells import MISSING, quoted, with_missing
-from glasshouse.counted import counted
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
 from glasshouse.microdata.domains import Column, Domain, text_of
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import fraction, plain
 from glasshouse.principles.principle import Adversary, Claim
 from glasshouse.recoding.generalization import Boxes, group_ranges, group_sets, numbered, published_values, set_texts

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, ParameterError, SourceError
+from glasshouse.plural import counted
 from glasshouse.release.layout import EDITION, LEFT
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, MissingExtra
+from glasshouse.plural import counted
 from glasshouse.release.layout import LEFT, layout_of
 from glasshouse.visible import visible
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from glasshouse.counted import counted
 from glasshouse.errors import DomainError, InputError, NotSupported, SourceError
 from glasshouse.log import step
 from glasshouse.microdata.kinds import Kinds
 from glasshouse.microdata.reading.normal_form import refuse_nested
 from glasshouse.microdata.reading.sources import check_column_names
 from glasshouse.microdata.roles import Roles
+from glasshouse.plural import counted
 from glasshouse.spark.settings import check_version, require_spark, warn_of_plain
 from glasshouse.spark.whereabouts import KindFinder
 from glasshouse.streaming.count import count_batches

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.cells import MISSING, OR_MISSING, SUPPRESSED, Value, bare, zoned
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.supports.proportions import Places
 from glasshouse.supports.supports import Endless, Listed, OrMissing, Prefix, Span, Support, number_of
 from glasshouse.supports.value_sets import Listing

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
-from glasshouse.counted import counted
 from glasshouse.errors import DomainError, GuaranteeBroken, InputError, ParameterError, SchemaError
+from glasshouse.plural import counted
 from glasshouse.verification.columns import encode, suppressed_codes
 from glasshouse.verification.groups import check, divide, worst_of
 from glasshouse.verification.sensitive import SensitiveColumn

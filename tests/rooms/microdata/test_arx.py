@@ -343,6 +343,7 @@ LAUGHS = '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
         ("<definition/>", "declares no columns"),
         (DEFINITION.replace("SENSITIVE_ATTRIBUTE", "SECRET", 1), "which is not known"),
         (DEFINITION.replace("<name>sex", "<name>patient"), "declared twice"),
+        (DEFINITION.replace("<name>age &amp; more</name>", ""), "the column '' has the type"),
         ("<a>" * 30 + "</a>" * 30, "nested more than 20 levels"),
     ],
 )

@@ -19,9 +19,9 @@ from glasshouse.adversary.corruption.removal import MOST_WAYS, Removal
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.task import Attack, Task, stated_principle
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.principles.background_sensitive import DeltaGrowth, RhoBreach
 from glasshouse.principles.parameters import integer, plain
 from glasshouse.release.contents import Published

@@ -37,9 +37,9 @@ from glasshouse.adversary.matching import seats_in_words
 from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.task import GONE, UNKNOWN
-from glasshouse.counted import counted
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,8 @@ from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.sampling import NotReached
 from glasshouse.adversary.task import Attack
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
 

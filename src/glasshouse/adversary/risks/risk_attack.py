@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from glasshouse.adversary.external_table import coded_as_published
 from glasshouse.adversary.risks.risk import MeasuredRisk
-from glasshouse.counted import counted
 from glasshouse.errors import InputError, NotSupported, SchemaError
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 from glasshouse.release.contents import Published
 

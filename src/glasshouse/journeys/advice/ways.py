@@ -18,9 +18,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.cells.values import text_of
-from glasshouse.counted import counted
 from glasshouse.errors import GlasshouseError, Infeasible
 from glasshouse.journeys.advice.sketch import Sketch
+from glasshouse.plural import counted
 from glasshouse.principles.background_sensitive import RhoBreach
 from glasshouse.principles.k_anonymity import AlphaKAnonymity, KAnonymity
 from glasshouse.principles.l_diversity import DesignatedLDiversity, LDiversity

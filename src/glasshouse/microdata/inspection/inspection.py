@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glasshouse.counted import counted
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
@@ -34,6 +33,7 @@ from glasshouse.microdata.inspection.uniqueness import (
 )
 from glasshouse.microdata.reading.sources import Source, open_source
 from glasshouse.microdata.roles import names_given
+from glasshouse.plural import counted
 from glasshouse.visible import in_lines, visible
 
 if TYPE_CHECKING:

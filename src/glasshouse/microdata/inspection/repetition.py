@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glasshouse.counted import counted
 from glasshouse.microdata.inspection.role_words import first_match
 from glasshouse.microdata.kinds import distinct_rows
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

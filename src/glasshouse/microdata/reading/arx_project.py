@@ -18,7 +18,7 @@ from glasshouse.microdata.reading.arx_hierarchy import ArxHierarchy, read_arx_hi
 from glasshouse.unpacking.zip_members import ZipMembers, is_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 __all__ = ["ArxProject", "is_arx_project", "read_arx_project"]
@@ -70,10 +70,10 @@ def read_arx_project(path: Path) -> ArxProject:
             members = ZipMembers(file)
             columns = [dict(own) for own in _parsed(members, _DEFINITION, "assigment") if own]
             criteria = [word for own in _parsed(members, _CONFIGURATION, "criteria") for _, word in own]
-            [project, *_] = [dict(own) for own in _parsed(members, _PROJECT, "project")] or [{}]
-            separator = project.get("separator", "")
+            found = _by_role(columns)
+            separator = _separator(members)
             hierarchies = tuple(
-                read_arx_hierarchy(members, column, _FOLDER, separator if _can_separate(separator) else None)
+                read_arx_hierarchy(members, column, _FOLDER, separator)
                 for column in columns
                 if column.get("ref") and _role(column) in ("quasi", "sensitive")
             )
@@ -84,17 +84,6 @@ def read_arx_project(path: Path) -> ArxProject:
         raise SourceError(f"{path} is no project of ARX that can be read: {error}", source=path) from None
     except OSError:
         raise SourceError(f"{path} cannot be read", source=path) from None
-    found: dict[str, list[str]] = {role: [] for role in _ROLES.values()}
-    for column in columns:
-        name, role = column.get("name", ""), _role(column)
-        if not name or role is None:
-            kind = column.get("type", "")
-            raise SourceError(f"{path}: the column {name!r} has the type {kind!r}, which is not known", source=path)
-        if any(name in own for own in found.values()):
-            raise SourceError(f"{path}: the column {name!r} is declared twice", source=path)
-        found[role].append(name)
-    if not columns:
-        raise SourceError(f"{path} declares no columns: save the project again, with a table in it", source=path)
     return ArxProject(
         **{role: tuple(names) for role, names in found.items()},
         hierarchies=hierarchies,
@@ -102,13 +91,32 @@ def read_arx_project(path: Path) -> ArxProject:
     )
 
 
+def _by_role(columns: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """The names of the columns by role."""
+    if not columns:
+        raise SourceError("it declares no columns: save the project again, with a table in it")
+    found: dict[str, list[str]] = {role: [] for role in _ROLES.values()}
+    for column in columns:
+        name, role = column.get("name", ""), _role(column)
+        if not name or role is None:
+            raise SourceError(f"the column {name!r} has the type {column.get('type', '')!r}, which is not known")
+        if any(name in own for own in found.values()):
+            raise SourceError(f"the column {name!r} is declared twice")
+        found[role].append(name)
+    return found
+
+
 def _role(column: Mapping[str, str]) -> str | None:
     return _ROLES.get(column.get("type", "").strip().upper().replace(" ", "_"))
 
 
-def _can_separate(text: str) -> bool:
-    """Whether a text is one character that can stand between fields."""
-    return len(text) == 1 and text not in '\r\n"\0 '
+def _separator(members: ZipMembers) -> str | None:
+    """What divides the fields of hierarchies; None if the project does not say one character that can."""
+    for own in _parsed(members, _PROJECT, "project"):
+        said = dict(own).get("separator", "")
+        if len(said) == 1 and said not in '\r\n"\0 ':
+            return said
+    return None
 
 
 def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str, str]]]:

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse import bounds
-from glasshouse.counted import counted
 from glasshouse.errors import DisclosureWarning, DomainError, InputError, ParameterError
 from glasshouse.microdata.domains import few, text_of
 from glasshouse.microdata.taxonomy.tree import ANY, Tree
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:

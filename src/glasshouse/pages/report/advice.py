@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.counted import counted
 from glasshouse.pages.report.words import WHO
+from glasshouse.plural import counted
 from glasshouse.release.release import ONE_ROW_PER_PERSON
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import textwrap
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, LEFT, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
 

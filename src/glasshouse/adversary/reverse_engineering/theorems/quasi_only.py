@@ -34,12 +34,12 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import Imagined
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World
 from glasshouse.adversary.task import GONE
-from glasshouse.counted import counted
 from glasshouse.engines import Memory
 from glasshouse.errors import Infeasible, InputError, NotSupported
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.microdata.domains import Column, Domain, text_of
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.release.contents import Published
 

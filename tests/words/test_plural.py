@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from glasshouse.cli.commands import glasshouse
-from glasshouse.counted import counted
+from glasshouse.plural import counted
 
 WRONG = re.compile(
     r"(?<![\d,.=/-])\b1 (?:more |other |different )?"
