@@ -33,7 +33,7 @@ def _lines(project: ArxProject, out: str) -> Iterator[str]:
         one = len(project.sensitive) == 1
         yield f"sensitive = {quoted(project.sensitive[0]) if one else _listed(project.sensitive)}"
     else:
-        yield '# sensitive = "..."         # what must not be learned about a person'
+        yield '# sensitive = "..."         # the column whose values are protected'
     for name in (*project.identifying[1:], *project.insensitive):
         yield f"# not published: {visible(name)}"
     for name in project.hierarchies:

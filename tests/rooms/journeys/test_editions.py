@@ -244,7 +244,9 @@ def test_who_comes_back_stays_left(tmp_path: Path) -> None:
     assert [edition.n_tuples for edition in third.editions] == [60, 30, 30]
     assert third.left is not None
     assert third.left.num_rows == 10
-    assert "10 people who had left are in the table again" in (tmp_path / "3" / "audit" / "edition.json").read_text("utf-8")
+    assert "10 people who had left are in the table again" in (tmp_path / "3" / "audit" / "edition.json").read_text(
+        "utf-8"
+    )
 
 
 def test_the_trimmed_stay_out_for_good(tmp_path: Path) -> None:
