@@ -82,7 +82,7 @@ def whole(value: object) -> int:
         raise TypeError("true and false are not numbers")
     number = operator.index(value)  # type: ignore[arg-type]
     if abs(number) > MOST_WHOLE:
-        raise OutOfBounds(f"a whole number beyond {MOST_WHOLE}")
+        raise OutOfBounds(f"a whole number above {MOST_WHOLE} or below -{MOST_WHOLE}")
     return number
 
 

@@ -171,7 +171,7 @@ def _brief(value: object) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):
-        return f"something of the type {type(value).__name__} that is too long to show"
+        return f"a value of the type {type(value).__name__} that is too long to show"
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(text):,} characters)"
 
 
@@ -305,4 +305,4 @@ def saying(note: str) -> Iterator[None]:
 
 def having_written(what: object) -> contextlib.AbstractContextManager[None]:
     """If an exception ends the rest of some work, let it say that this much was written."""
-    return saying(f"{what} was written completely before that")
+    return saying(f"{what} was written completely before this happened")

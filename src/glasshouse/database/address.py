@@ -123,13 +123,14 @@ class Address:
         host = self.host or given.get("host", "")
         if not host and "service" in given:
             return f"the PostgreSQL server of the service {given['service']!r}"
-        return f"the PostgreSQL server at {host}" if host else "the PostgreSQL server of this environment"
+        return f"the PostgreSQL server at {host}" if host else "the default PostgreSQL server (PGHOST, PGPORT)"
 
 
 def _not_understood() -> InputError:
     return InputError(
         "the address of the database cannot be understood: write it as "
-        "postgresql://user@host:port/database?option=value, without a password, and with special characters as %XX"
+        "postgresql://user@host:port/database?option=value, without a password. Write special characters in codes, "
+        "such as %40 for @"
     )
 
 

@@ -50,13 +50,13 @@ _NO_CONNECTION = (
     ("SSL", "and this machine cannot agree on encryption: check sslmode and the certificates"),
     ("too many", "has too many connections: try again later"),
     ("the database system is", "is starting or stopping: try again later"),
-    ("invalid", "cannot be reached with these options: one in the address, environment or service file is not valid"),
+    ("invalid", "cannot be reached: an option in the address, the environment or the service file is not valid"),
 )
 
 # What an SQLSTATE, or its first two letters, means for the user.
 _MEANINGS = {
-    "25006": "only reading is allowed here: the statement would write",
-    "25001": "only reading is allowed here: the statement would change the transaction",
+    "25006": "only reading is allowed here, and the statement would write: use a SELECT statement",
+    "25001": "only reading is allowed here, and the statement would change the transaction: use a SELECT statement",
     "42501": "this user is not allowed to do that: ask the owner of the table for the right (GRANT)",
     "55P03": "a table is locked by another user: try again later",
     "57014": "the server stopped the statement (a time limit, or an administrator)",
@@ -132,7 +132,7 @@ def _why(error: BaseException) -> str:
     if state.startswith("42") and said:
         return f"{said[1].strip()} (SQLSTATE {state})"
     if "invalid byte sequence" in str(error):
-        return "a text is not UTF-8, which a database in SQL_ASCII allows: convert it in a query"
+        return "a text is not UTF-8 (a database with the encoding SQL_ASCII allows this): convert it in the query"
     if state:
         return f"the server refused it (SQLSTATE {state})"
     return (

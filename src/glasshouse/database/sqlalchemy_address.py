@@ -44,13 +44,13 @@ def checked_url(address: str) -> Any:
         url = make_url(address)
     except (ArgumentError, ValueError):
         raise InputError(
-            "the address of the database cannot be understood, and is not shown, for it may hold a password: write "
-            "dialect+driver://user@host:port/database"
+            "the address of the database cannot be understood. It is not shown, because it may contain a password. "
+            "Write it as dialect+driver://user@host:port/database"
         ) from None
     if url.password is not None or any(_SECRET.search(name) for name in url.query):
         raise InputError(
-            "the address of the database has a password in it, which would stand in histories and logs: leave it out, "
-            f"and set the environment variable {PASSWORD}"
+            "the address of the database has a password in it, which would appear in histories and logs: leave it "
+            f"out, and set the environment variable {PASSWORD}"
         )
     if any(_SECRET.search(str(value)) and "=" in str(value) for value in url.query.values()):
         raise InputError(f"the address of the database has a secret in a parameter: leave it out, and set {PASSWORD}")

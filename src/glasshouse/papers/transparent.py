@@ -148,7 +148,9 @@ def mask(table: Microdata, ell: int, *, source: Source, threads: int = 0) -> tup
     spoiled = np.flatnonzero(most * ell > groups.sizes)  # P1, lines 3 to 6
     models = np.flatnonzero(most * ell <= groups.sizes)  # P2
     if not len(models):
-        raise Infeasible(f"Mask at l = {ell}: no group of {ell} or more is l-diverse, so there is none to imitate")
+        raise Infeasible(
+            f"Mask at l = {ell}: no group of {ell} or more records is l-diverse, so there is no group to imitate"
+        )
     chosen = models[source.child("mask").belows(len(models), len(spoiled))]  # line 8
     order = np.lexsort((column.codes, groups.labels))
     sizes, starts = groups.sizes[spoiled], groups.offsets[spoiled]

@@ -53,7 +53,7 @@ def _lines(project: ArxProject, files: Mapping[str, str], out: str) -> Iterator[
         one = len(project.sensitive) == 1
         yield f"sensitive = {quoted(project.sensitive[0]) if one else _listed(project.sensitive)}"
     else:
-        yield '# sensitive = "..."         # what must not be learned about a person'
+        yield '# sensitive = "..."         # the column whose values are protected'
     for name in (*project.identifying[1:], *project.insensitive):
         yield f"# not published: {visible(name)}"
     for hierarchy in project.hierarchies:

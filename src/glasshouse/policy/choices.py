@@ -76,7 +76,7 @@ def read_arguments(choices: Mapping[str, Any], named: Named = option) -> dict[st
     given = {name: value for name, value in choices.items() if value is not None}
     if not given.get("quasi"):
         raise InputError(
-            f"name at least one quasi-identifier, a column that others may know of people: {named('quasi')}"
+            f"name at least one quasi-identifier, a column whose values others may know about people: {named('quasi')}"
         )
 
     def trees(choice: str) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
         if _asks_of_values(given) or "alpha" in given:
             raise InputError(
                 f"{', '.join(named(name) for name in _OF_BELIEFS)} limit the attacker's probabilities, and cannot be "
-                "combined with a principle for groups: leave one of them out"
+                "combined with a principle about groups, such as l-diversity: leave one of them out"
             )
         return _target(given, named)
     if "alpha" in given and "k" not in given:

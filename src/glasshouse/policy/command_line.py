@@ -90,17 +90,18 @@ def command_line(choices: Mapping[str, Any], *, policy: str = "policy.toml") -> 
         words = _words(name, wanted[name], wanted)
         if words is None:
             reason = (
-                f"{meaning.option(name)}: what was chosen here cannot be written as an option of the command line, but "
-                "it can be written in a policy file"
+                f"{meaning.option(name)}: this choice cannot be given on the command line, but it can be written in a "
+                "policy file"
             )
             break
         options += words
     if file.endswith(SUFFIXES):
         reason = (
-            f"the name of the table's file ends like that of a policy ({', '.join(SUFFIXES)}), and would be read as one"
+            f"the name of the table's file ends like that of a policy ({', '.join(SUFFIXES)}), so it would be read as "
+            "a policy"
         )
     elif reason is None and not all(is_shown(one) for word in (file, *options) for one in word):
-        reason = "a name has a character that cannot be seen, such as a line break, and could not be copied from here"
+        reason = "a name has an invisible character, such as a line break, so the command could not be copied from here"
     if reason is not None:
         return CommandLine(("glasshouse", "publish", *_file_last([], policy)), reason)
     return CommandLine(("glasshouse", "publish", *_file_last(options, file)))
@@ -113,8 +114,8 @@ def refuse_secrets(choices: Mapping[str, Any]) -> None:
         value = waiting.pop()
         if isinstance(value, str) and is_secret(value):
             raise InputError(
-                "a choice looks like a password, which is never shown: leave it out, and give it through the "
-                "environment"
+                "a choice looks like a password, which is never shown: leave it out, and set an environment variable, "
+                "such as PGPASSWORD"
             )
         if isinstance(value, dict):
             waiting += [*value, *value.values()]

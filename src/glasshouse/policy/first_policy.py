@@ -72,7 +72,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     named = {*roles["quasi"], roles["sensitive"], roles["identifier"]}
     rows = counted(inspection.n_tuples, "row")
     yield f"# A policy: how to publish a table of {rows} and {counted(len(inspection.columns), 'column')}."
-    yield "# The roles are guesses, by the names of columns and by how often values repeat: check each of them."
+    yield "# The roles are guesses, based on column names and on how often values repeat: check each of them."
     yield from _comment("To publish the table, run: glasshouse publish FILE, where FILE is this policy.")
     yield ""
     yield "[source]"
@@ -103,7 +103,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         why = "which is free text" if text else "of which everybody has the same value, so that no method can hide it"
         yield from _comment(f"not published: {roles['sensitive']}, {why}")
     else:
-        yield ('# sensitive = "..." # the column whose value nobody may learn about a person')
+        yield ('# sensitive = "..." # the column whose values are protected')
     for column in inspection.columns:
         if column.name not in named:
             yield from _comment(f"not published: {column.name} ({column.reason})")
@@ -112,7 +112,9 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         yield from ("", f"[columns.{bare(roles['sensitive'])}]")
         yield from _comment(first.reading.words)
         if first.reading.bins:
-            yield f"bins = {quoted(first.reading.bins)}".ljust(28) + " # or another width; or categorical = true"
+            yield f"bins = {quoted(first.reading.bins)}".ljust(28) + (
+                " # or another width; if the numbers are codes: categorical = true"
+            )
         else:
             yield "categorical = true".ljust(28) + ' # or bins = "intervals:WIDTH"'
     yield from ("", "[principle]", *_principle(inspection, first))
@@ -147,9 +149,9 @@ def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
         yield from _comment(with_keys(str(sensitive)))
     if not first.is_diverse:
         yield from _comment(
-            f"More than half of the records have the same {sensitive.column}, so that no l-diversity is possible. "
-            "t-closeness is possible: the shares of values in a group are near those of the whole table. Other "
-            f"guarantees are possible too, such as to protect only the rarer values: see {GUIDE}"
+            f"More than half of the records have the same {sensitive.column}, so l-diversity is not possible. "
+            "t-closeness is possible: in every group, the shares of the values are close to those in the whole "
+            f"table. Other guarantees are possible too, such as protecting only the rarer values: see {GUIDE}"
         )
     yield from asked
 

@@ -135,8 +135,8 @@ def check_secrets(document: Document) -> None:
         if isinstance(value, str) and is_secret(value):
             document.refuse(
                 keys,
-                "this looks like a password, which must not be in a policy: remove it, and give it through the "
-                "environment or a service file",
+                "this looks like a password, which must not be in a policy: remove it, and set an environment "
+                "variable, such as PGPASSWORD, or use a service file",
             )
         if isinstance(value, Mapping):
             waiting += [((*keys, str(key)), inner) for key, inner in value.items()]

@@ -129,7 +129,7 @@ def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -
     for step in steps:
         lines += ["", *_paragraph(f"{'Or: ' if lines else ''}{step['promise']}")]
         lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
-    head = f"To publish it with these roles{', once the cautions are answered' * cautions}"
+    head = f"To publish the table with these roles{', after you have corrected or accepted each caution' * cautions}"
     return ("", head, *lines, "", _SEE) if lines else ()
 
 

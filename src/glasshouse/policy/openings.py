@@ -93,7 +93,10 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
     texts = [caution.column for caution in error.cautions if caution.name == "free-text"]
     if len(alike) == len(error.cautions):
         merged = [*choices.get("normalise", ()), *alike]
-        yield f"Look-alike values of {', '.join(alike)} become one value.", {**choices, "normalise": merged}
+        yield (
+            (f"Values of {', '.join(alike)} that differ only in spelling become one value."),
+            {**choices, "normalise": merged},
+        )
     if len(texts) == len(error.cautions):
         kept = [name for name in choices.get("sensitive", ()) if name not in texts]
         changed = {**choices, "sensitive": kept}

@@ -156,5 +156,5 @@ def _pointing(document: Document, keys: Keys) -> Iterator[None]:
         inner = (*keys, error.name.rstrip("_"))
         document.refuse(inner if inner in document.places else keys, str(error))
     except (GlasshouseError, TypeError, ValueError, AttributeError) as error:
-        problem = str(error) if isinstance(error, GlasshouseError) else "these values do not fit together"
+        problem = str(error) if isinstance(error, GlasshouseError) else "these values cannot be used together"
         document.refuse(keys, problem)

@@ -141,7 +141,7 @@ def _check(text: str, wanted: Mapping[str, Any]) -> None:
         if name in ("categorical", "normalise"):
             one, other = sorted(set(one or ())), sorted(other or ())
         if one != other:
-            raise InputError(f"a policy cannot say this of {name!r}: {visible(one)[:200]}")
+            raise InputError(f"the choice for {name!r} cannot be written in a policy: {visible(one)[:200]}")
 
 
 def _value(value: Any) -> str:

@@ -366,4 +366,4 @@ def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
             f"Spark workers that would write different bytes than the driver ({what.removeprefix('versions; ')})",
             instead="install the same versions on all machines",
         )
-    return SparkFailed(f"Spark gave up, for {what}")
+    return SparkFailed(f"Spark stopped: {what}")

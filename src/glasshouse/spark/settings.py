@@ -59,7 +59,7 @@ def warn_of_plain(session: SparkSession) -> None:
     if missing:
         what = "; ".join(f"{name} ({ENCRYPTION[name]})" for name in missing)
         warnings.warn(
-            f"Spark protects too little of what passes through it: switch on, for the whole cluster, {what}",
+            f"Spark does not protect the table enough while it works. Switch on for the whole cluster: {what}",
             DisclosureWarning,
             stacklevel=3,
         )

@@ -91,8 +91,8 @@ class KindFinder:
             number = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
             if len(wanted) and (places.min() < 0 or (distinct[number] != wanted).any()):
                 raise SourceError(
-                    "the frame has other rows than when it was counted, so nothing was published: keep it unchanged, "
-                    "and publish again"
+                    "the rows of the frame have changed since they were counted, so nothing was published: do not "
+                    "change it, and publish again"
                 )
         return self.kinds[number]
 
@@ -212,8 +212,8 @@ def _finish(part: int, words: NDArray[np.uint64], loose: Sequence[memoryview], b
     first, last = (int(ballast.borders[i]) if 0 <= i < len(ballast.borders) else None for i in (part - 1, part))
     if not np.array_equal(kind, np.arange(len(ballast.counts))[first:last]) or (many != ballast.counts[kind]).any():
         raise SourceError(
-            "the frame has other rows than when it was counted, so nothing was published: keep it unchanged, and "
-            "publish again"
+            "the rows of the frame have changed since they were counted, so nothing was published: do not change it, "
+            "and publish again"
         )
     groups = words[np.lexsort((words[:, 1], words[:, 0]))]
     wanted = np.searchsorted(groups[:, 0], kind.astype(np.uint64), side="left")

@@ -226,7 +226,7 @@ def read_fully(file: int, n_bytes: int, place: int) -> bytes:
     while n_bytes:
         piece = os.pread(file, n_bytes, place)
         if not piece:
-            raise OSError(errno.EIO, "the spill file is cut short")
+            raise OSError(errno.EIO, "a temporary file was cut short, perhaps because the disk is full")
         pieces.append(piece)
         place, n_bytes = place + len(piece), n_bytes - len(piece)
     return b"".join(pieces)

@@ -22,7 +22,9 @@ from glasshouse.randomness import Source
 from glasshouse.spark import Engine
 from tests.doors.spark import scan, sessions, toy
 
-pytestmark = pytest.mark.filterwarnings("ignore:Spark protects too little:glasshouse.errors.DisclosureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Spark does not protect the table enough:glasshouse.errors.DisclosureWarning"
+)
 
 NAMED = [f"somebody {i:03}" for i in range(300)]
 NAMES = [name.encode() for name in NAMED]

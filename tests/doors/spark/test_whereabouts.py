@@ -47,5 +47,5 @@ def test_zeros_are_one_number_and_what_is_none_is_no_gap() -> None:
 @pytest.mark.parametrize("other", [[7, "b"], [8, "a"], [None, "a"]])
 def test_values_that_nobody_had_are_refused(other: list[object]) -> None:
     finder = KindFinder.of([pa.array([7, 9]), pa.array(["a", "b"])], np.array([0, 1], np.int32))
-    with pytest.raises(gh.SourceError, match="other rows than when it was counted"):
+    with pytest.raises(gh.SourceError, match="rows of the frame have changed since they were counted"):
         finder.kinds_of([pa.array([other[0]], pa.int64()), pa.array([other[1]])])

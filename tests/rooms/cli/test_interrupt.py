@@ -127,7 +127,7 @@ def test_a_stop_that_comes_while_folders_change_places_waits_and_says_that_they_
     result = CliRunner().invoke(glasshouse, ["demo", "--rows", "200", "--out", str(tmp_path / "demo")])
 
     assert result.exit_code == CODES[stop], result.output
-    assert f"error: {CALLED[stop]}; {tmp_path / 'demo'} was written completely before that" in result.stderr
+    assert f"error: {CALLED[stop]}; {tmp_path / 'demo'} was written completely before this happened" in result.stderr
     assert gh.load(tmp_path / "demo" / "release").n_tuples == 200
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["audit", "release"]
     assert before == {number: signal.getsignal(number) for number in CODES}
@@ -143,7 +143,9 @@ def test_a_stop_after_the_folders_appeared_says_that_they_are_there(
     result = CliRunner().invoke(glasshouse, ["demo", "--rows", "200", "--out", str(tmp_path / "demo")])
 
     assert result.exit_code == 130
-    assert result.stderr.endswith(f"error: interrupted; {tmp_path / 'demo'} was written completely before that\n")
+    assert result.stderr.endswith(
+        f"error: interrupted; {tmp_path / 'demo'} was written completely before this happened\n"
+    )
 
 
 def test_a_run_that_ignores_a_lost_terminal_goes_on(table: Path, tmp_path: Path) -> None:

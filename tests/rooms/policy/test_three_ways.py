@@ -314,9 +314,9 @@ BASE: dict[str, Any] = {"file": "t.csv", "quasi": ["age"], "k": 2}
         ({"domain": ["@etc", "b"], "rho1": "1/5", "k": 3}, "--domain"),
         ({"method": "refined", "parameters": {"coarse": {"name": "snug"}}}, "--with"),
         ({"file": "table.yaml"}, "ends like that of a policy"),
-        ({"title": "two\nlines"}, "cannot be seen"),
-        ({"title": "turned \u202e"}, "cannot be seen"),
-        ({"identifier": "a\0"}, "cannot be seen"),
+        ({"title": "two\nlines"}, "invisible character"),
+        ({"title": "turned \u202e"}, "invisible character"),
+        ({"identifier": "a\0"}, "invisible character"),
     ],
 )
 def test_what_options_cannot_say_a_policy_says(

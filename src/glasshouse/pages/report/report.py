@@ -136,7 +136,7 @@ def report_on_file(made: PublishedFile) -> Report:
         counted = json.loads((made.audit / DATA).read_text(encoding="utf-8"))["achieved"]
     except (OSError, ValueError, KeyError, TypeError):
         raise SourceError(
-            (f"{made.audit} has no file {DATA} with what was counted, so no report can be made"), source=made.audit
+            (f"{made.audit} has no file {DATA} that says what was counted, so no report can be made"), source=made.audit
         ) from None
     return Report(facts_of_file(made, counted)).with_files(made.folder)
 

@@ -119,7 +119,7 @@ def placed(place: Path) -> Iterator[None]:
             done = True
     except BaseException as stop:
         if done:
-            stop.add_note(f"{place} was written completely before that")
+            stop.add_note(f"{place} was written completely before this happened")
         raise
 
 
