@@ -182,8 +182,8 @@ def _with_bound(found: Posterior, bound: Posterior) -> Posterior:
     most, n = bound.largest[bound.kind], int(np.count_nonzero(bound.largest[bound.kind] > found.largest[found.kind]))
     note = (
         "the attack does not know which of the values that are published most often was too frequent in the table. An "
-        f"attacker who knows it, such as the commonest value among people in general, knows more about {n:,} people who "
-        f"may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
+        "attacker who knows it, for example because one of them is the most frequent among people in general, knows "
+        f"more about {n:,} people who may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
     )
     return replace(found, notes=(*found.notes, note), once_known=replace(bound, how="bound"))
 

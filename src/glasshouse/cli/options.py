@@ -103,7 +103,7 @@ column_options = _apply(
         multiple=True,
         metavar="COLUMN=TAXONOMY",
         help="How the values of a column may be coarsened: a file with a hierarchy (CSV, JSON, YAML), or one of "
-        "intervals:WIDTH, quantiles:N, prefix:LENGTH, dates:LEVELS. LENGTH is how many characters the longest code has: "
+        "intervals:WIDTH, quantiles:N, prefix:LENGTH, dates:LEVELS. LENGTH is the number of characters of a code: "
         "zipcode=prefix:5 coarsens 13053 to 1305*, 130** and so on. LEVELS are some of day, month, quarter, year, "
         "decade. Repeat it for each column.",
     ),

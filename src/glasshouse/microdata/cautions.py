@@ -3,19 +3,19 @@
 
 ::
 
-    joined-records    values that look like several records of the table in one
-    line-breaks       values that hold line breaks
-    long-values       values that are far longer than all others of their column
-    look-alikes       sensitive values that differ only in case, blanks, invisible characters or the like
-    same-numbers      sensitive values that are texts of one number: 1, 1.0 and 01
-    missing-words     several sensitive values that mean that the value is missing: unknown, n/a
-    free-text         sensitive values that are sentences, of which hardly one repeats
+    joined-records      values that look like several records of the table in one
+    line-breaks         values that hold line breaks
+    long-values         values that are far longer than all others of their column
+    look-alikes         sensitive values that differ only in case, blanks, invisible characters or the like
+    same-numbers        sensitive values that are texts of one number: 1, 1.0 and 01
+    missing-words       several sensitive values that mean that the value is missing: unknown, n/a
+    free-text           sensitive values that are sentences, of which hardly one repeats
     direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
 
 The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
-The others weaken a guarantee: two spellings of one disease satisfy 2-diversity, and a published name shows who is in the
-table. A notice is less: it says what was
-assumed, and does not stop publishing. Of quasi-identifiers, look-alikes are a notice.
+The others weaken a guarantee: two spellings of one disease satisfy 2-diversity, and a published name shows who is in
+the table. A notice is less: it says what was assumed, and does not stop publishing. Of quasi-identifiers, look-alikes
+are a notice.
 
 A caution counts, and names a column and a line; the values themselves are in ``examples``, for the
 data steward's eyes.
