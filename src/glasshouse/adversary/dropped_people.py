@@ -20,8 +20,8 @@ are published most often with probability 1/m: with certainty, if there is one. 
 prod p(v)^e(v).
 
 *An attacker who knows which value was too frequent.* That takes little: anybody who can tell which of the m values is
-the commonest knows it. Such an attacker may be certain of a dropped person's value, although 1/m is exact for one who
-holds all tables equally likely. So where m is above 1, the result also has that bound (`Posterior.once_known`).
+the commonest knows it. Such an attacker may be certain of a dropped person's value, although 1/m is exact if all tables
+are equally likely. So where m is above 1, the result also has that bound (`Posterior.once_known`).
 
 *People who were left out at random* have each value with its prior probability. How many there were follows from the
 number of people and from the counts of the whole table, theirs among them: so that holds if it would be the same number
@@ -38,7 +38,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import comb, factorial, prod
+from math import comb, factorial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -423,9 +423,7 @@ def trimmed_shares(
         whole[among] += np.array(extra, np.int64)
         if common_cap(whole[order], principle, column.domain) != cap:
             continue
-        ways = Fraction(1, prod(factorial(cap + e) for e in extra))
-        ways *= prod(Fraction(factorial(e), factorial(e - n)) for e, n in zip(extra, spent, strict=True))
-        ways *= prod(before[i] ** e for i, e in zip(among.tolist(), extra, strict=True))
+        ways = _weight_of(extra, cap, spent, [before[i] for i in among.tolist()])
         total += ways
         for i, (e, n) in enumerate(zip(extra, spent, strict=True)):
             weights[i] += ways * (e - n)
@@ -434,3 +432,14 @@ def trimmed_shares(
     found = np.zeros(len(values))
     found[among] = [float(w / total / (n_dropped - sum(spent))) for w in weights]
     return found, True
+
+
+def _weight_of(extra: Sequence[int], cap: int, spent: Sequence[int], before: Sequence[Fraction]) -> Fraction:
+    """How probable it is, up to a factor, that so many records of each value were dropped; see the head of this file.
+
+    ``spent`` of them are known, and ``before`` is the prior of each value.
+    """
+    ways = Fraction(1)
+    for e, n, p in zip(extra, spent, before, strict=True):
+        ways *= p**e * Fraction(factorial(e), factorial(e - n) * factorial(cap + e))
+    return ways

@@ -181,7 +181,7 @@ def show_file(made: PublishedFile, rows: int) -> None:
 
 def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[str]]]:
     """What a release protects and what it does not, each with a heading."""
-    from glasshouse.pages.left_out import LeftOut
+    from glasshouse.pages.people_without_promise import LeftOut
     from glasshouse.pages.protection import not_protected, protected
 
     recipe, told = release.recipe, (release.recipe, release.guarantee, LeftOut.of(release))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from glasshouse import catalog
 from glasshouse.errors import GlasshouseError
-from glasshouse.pages.left_out import NOBODY
+from glasshouse.pages.people_without_promise import NOBODY
 from glasshouse.plural import counted
 from glasshouse.principles.principle import Adversary
 from glasshouse.recoding.recoding import JOINTLY
@@ -18,7 +18,7 @@ from glasshouse.recoding.recoding import JOINTLY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from glasshouse.pages.left_out import LeftOut
+    from glasshouse.pages.people_without_promise import LeftOut
     from glasshouse.principles.principle import Principle
     from glasshouse.release import Guarantee, Recipe
 

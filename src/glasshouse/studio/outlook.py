@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.cells.values import text_of
 from glasshouse.errors import GlasshouseError, Infeasible
 from glasshouse.journeys.advice.ways import ways_out
-from glasshouse.pages.left_out import LeftOut
+from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import attacker, listed
 from glasshouse.policy.choices import principle as principle_of
 from glasshouse.policy.choices import publish_arguments

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import glasshouse as gh
-from glasshouse.pages.left_out import LeftOut
+from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import not_protected, protected
 
 PEOPLE = {

@@ -16,7 +16,7 @@ __all__ = ["promise_of"]
 
 def promise_of(made: Release | PublishedFile) -> dict[str, Any]:
     """The guarantee, in plain words where there are some, who is not protected, and how the release was made."""
-    from glasshouse.pages.left_out import LeftOut
+    from glasshouse.pages.people_without_promise import LeftOut
     from glasshouse.pages.protection import listed
     from glasshouse.pages.report.words import ADVERSARIES, in_words
 
