@@ -8,18 +8,18 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test prove mutants fuzz wheel compat check fix bench docs clean
+.PHONY: help setup demo test prove mutants fuzz wheel bare compat check fix bench docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-# The kernels are compiled while the packages that are needed to run are fetched; the last line finds them compiled.
+# The kernels are compiled, by the second line with PIP, while the first fetches the packages that are needed to run.
 $(BIN)/glasshouse: pyproject.toml setup.py $(KERNELS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@for what in build run dev; do $(BIN)/python tools/requirements.py $$what > $(VENV)/$$what.txt || exit 1; done
 	@$(PIP) --requirement $(VENV)/build.txt
-	@$(BIN)/python setup.py build_ext --inplace > $(VENV)/kernels.txt 2>&1 & $(PIP) --requirement $(VENV)/run.txt; wait
-	@$(PIP) --no-build-isolation --editable .
+	@$(PIP) --requirement $(VENV)/run.txt & fetching=$$!; \
+	$(PIP) --no-deps --no-build-isolation --editable . && wait $$fetching
 	@touch $@
 
 $(VENV)/developer: $(BIN)/glasshouse
@@ -47,6 +47,9 @@ fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for t
 
 wheel: ## build a wheel and a source distribution into dist/, and try each in a fresh environment
 	@$(PYTHON) -m tests.installs.artifacts
+
+bare: $(VENV)/developer ## do what docs/get-started.md says in a bare Debian, with pip and the wheel alone (as root); ARGS=testing for a newer Python
+	@$(BIN)/python -m tests.installs.bare $(ARGS)
 
 compat: $(VENV)/developer ## run the tests with the lowest and the newest versions of everything; ARGS="lowest tests/rooms/cli" for less
 	@$(BIN)/python -m tests.installs.compat $(ARGS)

@@ -171,6 +171,11 @@ def stripped(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
+def is_as_shown(expected: str, printed: str) -> bool:
+    """Whether something printed what a page shows, where ``...`` stands for anything."""
+    return doctest.OutputChecker().check_output(stripped(expected), stripped(printed), doctest.ELLIPSIS)
+
+
 @pytest.fixture
 def clinic(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The database ``clinic`` on the server of the environment, with the same patients in a table."""
@@ -218,9 +223,8 @@ def test_every_example_runs_and_prints_what_the_page_says(
         else:
             printed = stripped(run_commands(block) if block.language == "sh" else run_shell(block))
         if block.expected is not None:
-            expected = stripped(block.expected)
-            if not doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS):
-                assert expected == printed, f"{page.name}, line {block.line}"
+            if not is_as_shown(block.expected, printed):
+                assert stripped(block.expected) == printed, f"{page.name}, line {block.line}"
         elif block.language == "python":
             assert printed == "", f"{page.name}, line {block.line} prints what the page does not show"
 
