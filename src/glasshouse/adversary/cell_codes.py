@@ -60,7 +60,7 @@ def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[range | NDAr
             n_records=int(seats.count[shown].sum()),
             reason=next(iter(wrong.values())).reason,
             consequence="The attack would leave out the people in these records: read the external table with the "
-            "taxonomy or the order of the column (taxonomies=, ordered=; --taxonomy, --order)",
+            "taxonomy or the order of the column (taxonomies=, ordered=)",
         )
     return [reader.codes_of(cell) for cell in read]
 
