@@ -110,8 +110,8 @@ class Linking(Attack):
         if found.how == "mixture":
             most = _most(published, seats, matches, ~found.is_exact)
             rest = (
-                "; none of these can be above "
-                f"{most:.4f}{(' for those who are published' if task.release.n_dropped else '')}"
+                "; no probability can be above "
+                f"{most:.4f}{' for those who are published' if task.release.n_dropped else ''}"
             )
         notes = [*found.notes(task.kinds.n_alike, rest), *task.by_itself]
         return task.posterior(found.how, row[task.kinds.of_person], beliefs, found.presence[one], notes=notes)

@@ -76,5 +76,9 @@ def _because(found: Posterior, having: np.ndarray[tuple[int], np.dtype[np.bool_]
     own = slice(int(found.offsets[kind]), int(found.offsets[kind + 1]))
     sets = [code for code in found.codes[own].tolist() if having[code]]
     likeliest = max(sets, key=lambda code: float(found.beliefs[own][found.codes[own] == code].sum()))
-    several = f"the sum over {len(sets):,} sets that contain it; for the most probable one, " if len(sets) > 1 else ""
+    several = (
+        f"the sum of the probabilities of {len(sets):,} sets that contain it; for the most probable set, "
+        if len(sets) > 1
+        else ""
+    )
     return f"{several}{found.values[likeliest]}: {found.reason(kind, likeliest)}"

@@ -134,14 +134,14 @@ class Minimality(Attack):
         method = str(release.recipe.method.get("name"))
         if method != _MINIMAL:
             notes.append(
-                f"it is not known that {method} makes minimal releases: these are the probabilities of an "
-                "attacker who assumes that it does"
+                f"it is not known that {method} makes minimal releases, which cannot be divided further: these are "
+                "the probabilities of an attacker who assumes that it does"
             )
         board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
             notes.append(
-                "under local recoding an attacker learns nothing from minimality, because it depends only on "
-                "the values of the groups"
+                "under local recoding the minimality attack learns nothing, because minimality depends only on the "
+                "values of the groups"
             )
             linked = Removal().believe(task)
             notes = list(dict.fromkeys([*linked.notes, *notes]))
@@ -262,9 +262,9 @@ class _Board:
             Beliefs(offsets, codes, shares),
             presence,
             because=lambda kind, code: failed.get(
-                kind, "the group could not have been divided further in a way that excludes possible tables"
+                kind, "no further division of the group would have excluded possible tables"
             ),
-            notes=(*notes, f"the release is minimal for {n_worlds:,} of the tables that generalize to it"),
+            notes=(*notes, f"the release is minimal for {n_worlds:,} of the tables that fit it"),
         )
         return count_dropped(found_all, self.task)
 
@@ -358,9 +358,9 @@ class _Group:
                     self.joint[i][value] += ways * n
         if not self.total:
             raise InputError(
-                "this release is not minimal for any table of these people: the method is not minimal under global "
-                "recoding, or the people, the principle or the values given for people (corrupted=) are not those "
-                "of the release"
+                "this release is not minimal for any table of these people: the method does not make minimal "
+                "releases under global recoding, or the people, the principle or the known values of people "
+                "(corrupted=) are not those of the release"
             )
 
     def _worlds(

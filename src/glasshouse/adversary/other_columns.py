@@ -41,7 +41,7 @@ def refuse_rows(task: Task) -> None:
     if not task.release.layout.columns_apart:
         raise NotSupported(
             f"the attack cannot use other sensitive columns to infer {task.contents.column!r} in this release, "
-            "because its rows show the sensitive columns side by side",
+            "because each row already shows all sensitive columns",
             instead="publish with the recoding 'angel', 'anatomy' or 'permutation'; for few people reverse "
             "engineering tries every possible table",
         )

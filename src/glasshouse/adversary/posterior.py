@@ -254,7 +254,7 @@ class Posterior:
         share = "that is the share of this value among the records that fit such a person"
         absent = f", and such a person is in the table with probability {present:.4f}" if present < 1 else ""
         return {
-            "bound": "by the theorem of the method the probability cannot be larger",
+            "bound": "the theorem of the method proves that the probability cannot be larger",
             "exact": "that is the share of this value among the tables that could have produced the release"
             if self.attack != "linking"
             else f"{share}{absent}",

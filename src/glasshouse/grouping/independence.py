@@ -81,8 +81,9 @@ def left_open(independent: Independent, share: Fraction | None) -> str:
     whom = "an attacker who knows a little about people before seeing the release"
     if independent == "buckets":
         return (
-            f"{whom} may infer the values of nearly everybody: common knowledge can be enough, such as that a value is "
-            "more frequent among people with large incomes, because this method makes its groups depend on each other"
+            f"{whom} may infer the values of nearly everybody, because the groups of this method depend on each "
+            "other: common knowledge can be enough, such as that a value is more frequent among people with large "
+            "incomes"
         )
     if share is None:
         return f"nothing limits what {whom} can infer"

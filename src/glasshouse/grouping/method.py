@@ -220,8 +220,8 @@ def quasi_claim(assumptions: tuple[str, ...] = ()) -> Claim:
     return Claim(
         adversary=Adversary.ALGORITHM_AWARE,
         theorem=(
-            "groups are made from quasi-identifiers alone: an attacker who knows the algorithm and everybody's "
-            "quasi-identifiers can find out who is in which group, also where cells overlap, and learns about "
+            "groups are made from quasi-identifiers alone, so an attacker who knows the algorithm and everybody's "
+            "quasi-identifiers can find out who is in which group, even where cells overlap, but learns about "
             "sensitive values only what that group shows"
         ),
         limits=("k-anonymity does not protect sensitive values: all people of a group may have the same one",),
@@ -234,10 +234,10 @@ def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
 
     >>> from glasshouse.grouping.mirror.mirror import Mirror
     >>> chosen_blindly(Mirror(priority=("age",)), "priority", "weights")
-    ("the parameter 'priority' was chosen without looking at the sensitive values of this table",)
+    ("the parameter 'priority' was chosen without using the sensitive values of this table",)
     """
     return tuple(
-        f"the parameter {name!r} was chosen without looking at the sensitive values of this table"
+        f"the parameter {name!r} was chosen without using the sensitive values of this table"
         for name in names
         if getattr(method, name)
     )
@@ -272,8 +272,8 @@ def check_monotone(requirement: Requirement, owner: str) -> None:
     if not requirement.monotone:
         raise NotSupported(
             (
-                f"{owner} under {requirement.describe()}, which may be broken when two safe groups are joined (it is "
-                "not monotone)"
+                f"{owner} under {requirement.describe()}, which may be broken when two groups that satisfy it are "
+                "joined (it is not monotone)"
             ),
             instead="choose a principle under which two safe groups together are safe, such as l-diversity",
         )

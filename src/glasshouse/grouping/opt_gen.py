@@ -100,10 +100,9 @@ class OptGen(Method):
         """State what the groups promise: against whom, and why."""
         frequency_ell(requirement, "Opt-Gen")
         return linking_claim(
-            "an attacker who knows that Opt-Gen was used can learn everything: the attacker keeps only the tables "
-            "for which this release would be the best one (reverse engineering attack). In Example 2 of "
-            "TRANSPARENT, one person (Ed) has the same disease in all these tables, so it is certain: P(Ed = "
-            "gastritis) = 1"
+            "an attacker who knows that Opt-Gen was used can learn values with certainty: the attacker keeps only "
+            "the tables for which this release would be the best one (reverse engineering attack; see Example 2 of "
+            "TRANSPARENT)"
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:

@@ -113,16 +113,16 @@ class Refined(Method):
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
                     f"the groups of {self.coarse.name} depend only on how often each value occurs in a group, and "
-                    f"{self.inner} treats all tables with the same numbers alike (TRANSPARENT Theorem 3, MINIMALITY "
-                    "Claim 4)"
+                    f"{self.inner} treats all tables with the same counts in the same way (TRANSPARENT Theorem 3, "
+                    "MINIMALITY Claim 4)"
                 ),
                 limits=coarse.limits,
                 assumptions=coarse.assumptions,
             )
         return linking_claim(
             f"an attacker who knows that {self.inner} was run inside the groups of {self.coarse.name} can learn more, "
-            "up to certainty: a coarse group that was not divided shows who shares a value, and the fine groups show "
-            "which value; the method 'tailor' avoids this",
+            "up to certainty: a coarse group that was not divided shows which people have the same value, and the "
+            "fine groups show which value it is; the method 'tailor' avoids this",
             *coarse.limits,
         )
 

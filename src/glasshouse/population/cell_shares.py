@@ -54,8 +54,8 @@ def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, .
         missing |= isinstance(support, OrMissing)
         if isinstance(inner, Endless | Prefix):
             raise InputError(
-                f"column {name!r} has cells that are open at one end or end in stars, and nothing says which "
-                "values they cover"
+                f"column {name!r} has cells that are open at one end or end in stars, and the release does not say "
+                "which values they cover"
             )
         if isinstance(inner, Span):
             spans.append(inner)

@@ -39,7 +39,7 @@ _EXACT: Final = Doubt(1.15, 0.05)
 _TESTED: Final = Doubt(
     1.5,
     0.35,
-    "the intervals are rough, because the method of this release looks at sensitive values when it forms groups",
+    "the intervals are only approximate, because the method of this release uses sensitive values when it forms groups",
 )
 _TIED: Final = Doubt(
     3.0, 0.6, "the intervals are very rough, because the method of this release makes groups depend on each other"

@@ -186,7 +186,7 @@ class PopulationFile:
             )
         ridges = self._numbers("ridges", (len(blocks),))
         if (ridges <= 0).any():
-            self.refuse("a ridge is not above 0")
+            self.refuse("a ridge, which is a parameter of the model, is not above 0")
         gain, z = (self._numbers(name, ()).item() for name in ("gain", "z"))
         weights = np.zeros(regression.shape)
         found = Fitted(weights, ridges, gain, z)

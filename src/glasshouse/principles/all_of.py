@@ -49,7 +49,7 @@ class AllOf(Principle):
 
     name: ClassVar[str] = "all-of"
     in_words: ClassVar[str] = "Several guarantees are given at the same time."
-    left_open: ClassVar[str] = "What is not guaranteed by at least one of them is not guaranteed at all."
+    left_open: ClassVar[str] = "Nothing is guaranteed beyond what these guarantees say."
     principles: tuple[Principle, ...]
 
     def __init__(self, *several: Principle, principles: Iterable[Principle] = ()) -> None:

@@ -160,7 +160,7 @@ class BackgroundSensitive(Principle):
         """Whose beliefs are meant, in words."""
         if self.lambda_ == 1:
             return "for an attacker with any assumptions about single values"
-        return f"for an attacker who gave no single value a probability above {plain(self.lambda_)}"
+        return f"for an attacker who gave no single value a probability above {plain(self.lambda_)} before the release"
 
 
 def group_size(owner: str, k: object, s: object) -> int:
@@ -216,12 +216,12 @@ class RhoBreach(BackgroundSensitive):
     titled: ClassVar[str] = "{rho1}-to-{rho2} guarantee"
     theorem: ClassVar[str] = "CORRUPTION Theorem 2"
     in_words: ClassVar[str] = (
-        "If an attacker thought before the release that something about a person was improbable, the release does not "
-        "make it probable, even if the attacker knows the sensitive values of all other people."
+        "If a statement about a person was improbable for an attacker before the release, the release does not make "
+        "it probable, even if the attacker knows the sensitive values of all other people."
     )
     left_open: ClassVar[str] = (
         "The release is a noisy sample: it has one person of each group, and some sensitive values are replaced at "
-        "random. Statements that already had a probability above the first number before the release are not limited."
+        "random. Nothing is guaranteed for statements that already had a probability above rho1 before the release."
     )
 
     rho1: Fraction
@@ -273,11 +273,14 @@ class RhoBreach(BackgroundSensitive):
         >>> print(RhoBreach(rho1=0.2, rho2=0.45, lambda_=0.1, k=6).describe("income"))
         any statement about a person's income that had a probability of at most 0.2 before the release has at most \
 0.45 after it, and one that had at least 0.8 still has at least 0.55, for an attacker who gave no single value a \
-probability above 0.1
+probability above 0.1 before the release
         """
         value = column or "sensitive value"
         if self.rho2 is None:
-            return f"how far a probability of at most {plain(self.rho1)} about a person's {value} may grow"
+            return (
+                f"the largest probability after the release of a statement about a person's {value} that had at most "
+                f"{plain(self.rho1)} before it"
+            )
         return (
             f"any statement about a person's {value} that had a probability of at most {plain(self.rho1)} before the "
             f"release has at most {plain(self.rho2)} after it, and one that had at least {plain(1 - self.rho1)} still "
@@ -306,8 +309,8 @@ after it, even for an attacker."
         """Beliefs above rho1 may grow to anything, and so may their contraries fall."""
         return (
             (
-                f"a probability that was above {plain(self.rho1)} before the release may grow without limit, and one "
-                f"that was below {plain(1 - self.rho1)} may fall without limit"
+                f"nothing limits how much a probability that was above {plain(self.rho1)} before the release may "
+                f"grow, or how much one that was below {plain(1 - self.rho1)} may fall"
             ),
         )
 
@@ -385,16 +388,16 @@ class DeltaGrowth(BackgroundSensitive):
         """Say in one sentence what holds, upwards and downwards: what falls is a belief in the contrary that grows.
 
         >>> print(DeltaGrowth(delta=0.24, k=6).describe("income"))
-        the probability of any statement about a person's income grows by at most 0.24 through the release, and falls \
-by at most 0.24, for an attacker with any assumptions about single values
+        the release changes the probability of any statement about a person's income by at most 0.24, up or down, for \
+an attacker with any assumptions about single values
         """
         value = column or "sensitive value"
         if self.delta is None:
-            return f"how far the probability of a statement about a person's {value} may grow"
+            return f"the largest change of the probability of a statement about a person's {value}"
         most = plain(self.delta)
         return (
-            f"the probability of any statement about a person's {value} grows by at most {most} through the release, "
-            f"and falls by at most {most}, {self._within()}"
+            f"the release changes the probability of any statement about a person's {value} by at most {most}, up or "
+            f"down, {self._within()}"
         )
 
     def for_person(self, value: str, attacker: str) -> str:

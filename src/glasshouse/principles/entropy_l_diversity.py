@@ -58,9 +58,10 @@ class EntropyLDiversity(Principle):
     name: ClassVar[str] = "entropy-l-diversity"
     titled: ClassVar[str] = "entropy {ell}-diversity"
     in_words: ClassVar[str] = (
-        "Everybody's sensitive value stays as uncertain, on average, as one of l equally frequent values (by entropy)."
+        "On average, an attacker is at least as uncertain about a person's sensitive value as if l values were "
+        "equally frequent (by entropy)."
     )
-    left_open: ClassVar[str] = "One value may still be likelier than 1 in l, if many others share the rest."
+    left_open: ClassVar[str] = "One value may still be likelier than 1 in l, if the others are many and rare."
     ell: Fraction
 
     def __init__(self, ell: Exact) -> None:
@@ -84,12 +85,12 @@ class EntropyLDiversity(Principle):
         """Say what it means for a person.
 
         >>> EntropyLDiversity(ell=4).for_person("disease", "an attacker")
-        "Everybody's disease stays as uncertain, on average, as one of 4 equally frequent values, also to an attacker. \
-One value may still be likelier than the others."
+        "On average, an attacker is at least as uncertain about anybody's disease as if 4 values were equally \
+frequent. One value may still be likelier than the others."
         """
         return (
-            f"Everybody's {value} stays as uncertain, on average, as one of {plain(self.ell)} equally frequent values, "
-            f"also to {attacker}. One value may still be likelier than the others."
+            f"On average, {attacker} is at least as uncertain about anybody's {value} as if {plain(self.ell)} values "
+            "were equally frequent. One value may still be likelier than the others."
         )
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:

@@ -135,8 +135,8 @@ class AlphaKAnonymity(Principle):
         "Everybody looks the same as several other people, of whom at most a given share has the same sensitive value."
     )
     left_open: ClassVar[str] = (
-        "A share near 1 says little: if most people in the table have a value, an attacker can still guess that any "
-        "one of them has it."
+        "A share near 1 protects little: if most people in a group have a value, an attacker can guess that each of "
+        "them has it."
     )
     alpha: Fraction
     k: int

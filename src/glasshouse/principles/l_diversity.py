@@ -84,9 +84,9 @@ class LDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> LDiversity(ell=8).describe("disease")
-        'in every group, at most one record in 8 has the same disease'
+        'in every group, no disease occurs in more than 1 of 8 records'
         """
-        return f"in every group, at most one record in {self.ell:,} has the same {column or 'sensitive value'}"
+        return f"in every group, no {column or 'sensitive value'} occurs in more than 1 of {self.ell:,} records"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
@@ -244,12 +244,13 @@ class RecursiveLDiversity(Principle):
     name: ClassVar[str] = "recursive-l-diversity"
     titled: ClassVar[str] = "recursive ({c}, {ell})-diversity"
     in_words: ClassVar[str] = (
-        "The most frequent sensitive value of a group is not much more frequent than the rare ones together, so that "
-        "something remains uncertain for an attacker who can rule some values out."
+        "In every group, the most frequent sensitive value occurs at most c times as often as the rarer ones "
+        "together (from the l-th most frequent on). So values stay uncertain even for an attacker who can rule some "
+        "of them out."
     )
     left_open: ClassVar[str] = (
-        "The largest probability is c / (c + 1), which is near 1 for a large c; and this applies only to an attacker "
-        "who can rule out at most l - 2 values."
+        "The largest probability is c / (c + 1), which is near 1 for a large c. Nothing is guaranteed against an "
+        "attacker who can rule out more than l - 2 values."
     )
     c: Fraction
     ell: int
@@ -267,11 +268,12 @@ class RecursiveLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> RecursiveLDiversity(c=3, ell=3).describe("disease")
-        'in every group, the most frequent disease has at most 3 times as many records as all but the 2 most frequent'
+        'in every group, the most frequent disease has at most 3 times as many records as all values \
+except the 2 most frequent together'
         """
         value = column or "sensitive value"
         frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
-        most = f"at most {plain(self.c)} times as many records as all but {frequent}"
+        most = f"at most {plain(self.c)} times as many records as all values except {frequent} together"
         return f"in every group, the most frequent {value} has {most}"
 
     def for_person(self, value: str, attacker: str) -> str:
@@ -345,10 +347,11 @@ class DesignatedLDiversity(Principle):
     name: ClassVar[str] = "designated-l-diversity"
     titled: ClassVar[str] = "designated {ell}-diversity"
     in_words: ClassVar[str] = (
-        "For nobody can any of the values that you name be inferred with a probability above 1 in l."
+        "None of the values that you name can be inferred for anybody with a probability above 1 in l."
     )
     left_open: ClassVar[str] = (
-        "All other values may become certain: name every value that would harm a person, and leave out harmless ones."
+        "Other values are not protected and may become certain: name every value that would harm a person. Harmless "
+        "values need not be named."
     )
     ell: int
     values: tuple[Any, ...]
@@ -376,11 +379,11 @@ class DesignatedLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> DesignatedLDiversity(ell=4, values=("HIV", "cancer")).describe("disease")
-        "in every group, at most one record in 4 has disease 'HIV', and as few have 'cancer'"
+        "in every group, at most 1 of 4 records has disease 'HIV', and at most 1 of 4 has 'cancer'"
         """
         first, *others = ("missing" if value is None else repr(value) for value in self.values)
-        one = f"in every group, at most one record in {self.ell:,} has {column or 'the sensitive value'} {first}"
-        return one + "".join(f", and as few have {other}" for other in others)
+        one = f"in every group, at most 1 of {self.ell:,} records has {column or 'the sensitive value'} {first}"
+        return one + "".join(f", and at most 1 of {self.ell:,} has {other}" for other in others)
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
@@ -417,7 +420,10 @@ them, even by an attacker. Other values are not protected and may become certain
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Refuse: without the column's domain the designated values have no codes."""
-        raise NotSupported(f"{self.title} cannot judge groups yet", instead="bind it to the table first")
+        raise NotSupported(
+            f"{self.title} cannot judge groups before it knows the table",
+            instead="bind it to the table first",
+        )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
         """Give the strictest ell for the same values that the whole table obeys; where none occurs, any ell will do."""

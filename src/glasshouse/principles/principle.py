@@ -325,7 +325,7 @@ class Part:
         """Say in one sentence what holds."""
         if self.column is None or self.column.domain.members is None:
             return self.principle.describe(self._name)
-        return f"{self.principle.describe('value')}, where a record has every value in its set of {self._name}"
+        return f"{self.principle.describe('value')}; a record counts for every value in its set of {self._name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -611,9 +611,9 @@ class Adversary(Enum):
 _KNOWS = {
     Adversary.LINKING: "an attacker who knows the release and everybody's quasi-identifiers",
     Adversary.ALGORITHM_AWARE: (
-        "an attacker who knows the release, everybody's quasi-identifiers, the algorithm and its parameters, who knows "
-        "nobody's sensitive value, and who assumes that every assignment of the sensitive values to the people was "
-        "equally probable before the release"
+        "an attacker who knows the release, everybody's quasi-identifiers, the algorithm and its parameters, but "
+        "nobody's sensitive value, and for whom every assignment of the sensitive values to the people was equally "
+        "probable before the release"
     ),
     Adversary.CORRUPTING: (
         "an attacker who knows the release, everybody's quasi-identifiers, the algorithm and its parameters, and the "
@@ -624,8 +624,8 @@ _KNOWS = {
 
 NOT_AGAINST = (
     "an attacker who knows some people's sensitive values can learn more about the other people of their groups",
-    "an attacker who has learned how sensitive values depend on quasi-identifiers, from this release or elsewhere, can "
-    "guess better than the guarantee says, also about people who are not in the table",
+    "an attacker who has learned how sensitive values depend on quasi-identifiers, from this release or elsewhere, "
+    "can infer values with a higher probability than is guaranteed, also of people who are not in the table",
 )
 """What the theorems on attackers who know the algorithm leave open; every claim against such an attacker says it."""
 

@@ -89,18 +89,18 @@ class TCloseness(Principle):
         """Say what it means for a person.
 
         >>> TCloseness(t=0.2).for_person("disease", "an attacker")
-        "An attacker who looks somebody up learns little more than what the whole table says: the shares of the values \
-of disease in anybody's group differ from those in the whole table by at most 20 % in total, also for an attacker."
+        "The shares of the values of disease in anybody's group differ from those in the whole table by at most 20 % \
+in total. So an attacker learns little more about a person than what the whole table says."
         """
         move = (
             ""
             if self.distance == "equal"
-            else ("(differences between similar values count less than differences between distant values)")
+            else (" (differences between similar values count less than differences between distant values)")
         )
         return (
-            "An attacker who looks somebody up learns little more than what the whole table says: the shares of the "
-            f"values of {value} in anybody's group differ from those in the whole table by at most "
-            f"{in_percent(self.t)} in total{move}, also for {attacker}."
+            f"The shares of the values of {value} in anybody's group differ from those in the whole table by at most "
+            f"{in_percent(self.t)} in total{move}. So {attacker} learns little more about a person than what the "
+            "whole table says."
         )
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
@@ -122,7 +122,9 @@ of disease in anybody's group differ from those in the whole table by at most 20
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Refuse: without the whole table there is nothing to be close to."""
-        raise NotSupported(f"{self.title} cannot judge groups yet", instead="bind it to the table first")
+        raise NotSupported(
+            f"{self.title} cannot judge groups before it knows the table", instead="bind it to the table first"
+        )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
         """Give the smallest t that the whole table obeys: it is at distance 0 from itself."""

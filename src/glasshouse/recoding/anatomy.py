@@ -117,7 +117,7 @@ class Anatomy(Separated):
 
     def theorem(self) -> str:
         """Say why what holds for the groups holds for what is published."""
-        return "about the sensitive values of a group, the two tables show nothing but their counts (ANATOMY Theorem 1)"
+        return "the two tables show only how often each sensitive value occurs in a group (ANATOMY Theorem 1)"
 
     def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as QIT and ST; nothing is random, group numbers are taken as they come."""

@@ -221,7 +221,7 @@ class Angel(Recoding):
             if len(self.marginals) <= 1
             else "each generalized table by itself, but not several together"
         )
-        return (f"who is in the table is hidden only by k = {self.k}, which protects {what}",)
+        return (f"who is in the table is hidden only by k-anonymity with k = {self.k}, which protects {what}",)
 
     def buckets(self, table: Microdata, divide: Divide | None) -> list[Groups]:
         """The buckets of every marginal: k-anonymous, by the marginal's quasi-identifiers alone.

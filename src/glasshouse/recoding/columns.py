@@ -143,8 +143,8 @@ def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
             check_declared(declared)
         except SourceError as error:
             raise DomainError(
-                f"the taxonomy or order of column {name!r} cannot go out with the release, for nobody would read it: "
-                f"{str(error).rpartition(': ')[2]}",
+                f"the taxonomy or order of column {name!r} cannot be published, because the release could not be read "
+                f"again: {str(error).rpartition(': ')[2]}",
                 column=name,
             ) from None
     return told

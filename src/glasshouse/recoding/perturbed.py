@@ -161,7 +161,10 @@ class Perturbed(Recoding):
         """Say what a published sensitive value means."""
         values = "the observed values" if self.domain is None else f"the {len(self.domain):,} values of its domain"
         kept = "some probability" if self.p is None else f"probability {plain(self.p)}"
-        return f"the value of one tuple of the group, retained with {kept}, else a uniformly random one of {values}"
+        return (
+            f"the value of one person of the group, kept with {kept}; otherwise a random one of {values}, all equally "
+            "probable"
+        )
 
     def added(self) -> dict[str, str]:
         """Name the columns that are not the table's own, with what they mean."""
@@ -171,7 +174,7 @@ class Perturbed(Recoding):
         """Say what publishing in this way does not promise."""
         return (
             (
-                "a published record may be true for nobody: a random value may look impossible beside its "
+                "a published record need not be true for anybody: a random value may look impossible beside its "
                 "quasi-identifiers"
             ),
             "it is not hidden whether a person is in the table",
@@ -203,7 +206,7 @@ class Perturbed(Recoding):
         got = "any retention" if self.p is None else f"a retention of {plain(self.p)}"
         most = f"the largest that meets it is {plain(largest)}" if largest else "ask for less, or for larger groups"
         raise Infeasible(
-            f"the {target.title} is out of reach for {got} with groups of {target.k:,} and {n_values:,} sensitive "
+            f"the {target.title} is not possible with {got}, groups of {target.k:,} and {n_values:,} sensitive "
             f"values: {most}",
             principle=target,
             largest=largest,
@@ -243,8 +246,8 @@ class Perturbed(Recoding):
                     "the groups were made from quasi-identifiers alone, and their ranges of quasi-identifiers (boxes) "
                     "do not overlap"
                 ),
-                "for the attacker, the sensitive values of different people are independent; members of a household "
-                "who share a disease are not covered",
+                "for the attacker, the sensitive values of different people are independent; so, for example, "
+                "members of a household with the same disease are not covered",
                 *_skewed(target),
             ),
             limits=target.outside(),

@@ -37,8 +37,8 @@ EXACT = "the quasi-identifiers are published exactly: anybody can see who is in 
 
 
 KNOWN_NUMBERS = (
-    "an attacker who knows how many rows or how many different values a person has can learn more: sets of other "
-    "sizes are then ruled out"
+    "an attacker who knows how many rows or how many different values a person has can learn more, because this "
+    "rules out sets of other sizes"
 )
 "What is not guaranteed where values are sets."
 
@@ -193,7 +193,7 @@ class Recoding:
         if n_sensitive > 1 and claim.jointly and self.columns_apart:
             promise += JOINTLY
             theorems.append(
-                "Theorem J1: the probability of the groups depends on each sensitive column by itself, and each "
+                "Theorem J1: the probability of the groups depends on each sensitive column separately, and each "
                 "column is published separately"
             )
             limits.append(
@@ -207,8 +207,8 @@ class Recoding:
             )
         limits += [
             (
-                f"{' and '.join(parts)} are published and protected together, not each by itself: all people of a "
-                "group may share the value of one of them"
+                f"{' and '.join(parts)} are published and protected as a combination, not each column alone: all "
+                "people of a group may have the same value of one of them"
             )
             for parts in compound
         ]

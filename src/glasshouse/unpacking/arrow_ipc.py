@@ -119,10 +119,10 @@ def _places(file: pa.NativeFile) -> list[int]:
     file.seek(max(end, 0))
     (length,) = struct.unpack("<i", bytes(file.read(4)))
     if not 0 < length <= end - len(_MARK):
-        raise ValueError("it is an Arrow file without an end")
+        raise ValueError("the Arrow file is incomplete: its end is missing")
     file.seek(end - length)
     footer = _Table.root(memoryview(file.read(length)))
     places = [block[0] for field in _BLOCKS for block in footer.structs(field, _BLOCK)]
     if not all(0 <= place < end for place in places):
-        raise ValueError("a message beyond the end")
+        raise ValueError("a part of the Arrow file lies beyond its end")
     return places

@@ -186,7 +186,7 @@ class RowOrder:
             falls = decides & (own < before)
             if self._broken is None and falls.any():
                 row = self._n_rows + int(np.argmax(falls)) + 1
-                self._broken = f"row {row:,} comes before the one above it, by {column.name}"
+                self._broken = f"row {row:,} should come before the row above it, in the order of {column.name}"
             return
         self._pairs[i].see(_different(before[decides], own[decides], column.n_codes))
         if self._broken is None:
@@ -311,7 +311,10 @@ class _Pairs:
         code = _in_a_ring(*_parted(self._known), self._column.n_codes)
         if code is None:
             return None
-        return f"{self._column.value(code)!r} comes before and after other values of {self._column.name}"
+        return (
+            f"the rows have no consistent order: {self._column.value(code)!r} comes before and after other values of "
+            f"{self._column.name}"
+        )
 
 
 def _different(before: NDArray[np.int64], after: NDArray[np.int64], n_codes: int) -> NDArray[np.int64]:

@@ -321,7 +321,7 @@ class _Part:
         following = self._order.following()
         if any(pairs is not None and column.natural for pairs, column in zip(following, self._ordered, strict=True)):
             raise GuaranteeBroken(
-                "the exact values of a column are not in their natural order, so the parts cannot be checked separately"
+                "the exact values of a column are not sorted, so the parts of the table cannot be checked one by one"
             )
         return following
 

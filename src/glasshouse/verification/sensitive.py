@@ -269,8 +269,8 @@ class SensitiveColumn:
         ]
         if odd and self.scale.is_ordered:
             notes.append(
-                f"{' and '.join(odd)} values of {name} are placed after the largest value when the ordered "
-                "distance is measured"
+                f"{' and '.join(odd)} values of {name} are put after the largest value when the ordered distance is "
+                "calculated"
             )
         if odd and self.scale.levels is not None:
             notes.append(

@@ -147,7 +147,10 @@ def not_counted(n_tuples: int, quasi: Sequence[str], why: Check) -> Verification
         columns={},
         risk=Risk(prosecutor_highest=each, prosecutor_average=each, threshold=_RISK, at_risk=Fraction(0)),
         checks=(why,),
-        counting=("the tables contradict each other: the count was stopped, and the numbers shown are not valid",),
+        counting=(
+            "the tables contradict each other, because they are damaged or were changed: the count was stopped, and "
+            "the numbers shown are not valid",
+        ),
     )
 
 
@@ -440,7 +443,7 @@ class Found:
             ),
             checks=(*self.checks(), *more),
             counting=(
-                "a group consists of the rows with equal values in all of these columns, which must follow "
+                "a group consists of the rows with equal values in all of these columns, and these rows must follow "
                 "each other; every row counts as one person",
                 "the tables were read in batches, in the order of their rows and files",
             ),

@@ -62,8 +62,8 @@ class Risk:
             "highest": self.journalist_highest,
             "average": self.journalist_average,
             "model": (
-                "estimated as the expected value of 1 divided by the number of people in the population who belong to "
-                "the group, with a negative binomial distribution (Benedetti, Franconi 1998)"
+                "estimated with the model of Benedetti and Franconi (1998): the mean of 1 / (people of the group in "
+                "the population), with a negative binomial distribution"
             ),
         }
         return {
@@ -91,11 +91,11 @@ class Risk:
             line(
                 "  marketer",
                 f"{rounded_up(self.marketer):.6f}",
-                "share of right matches if everybody is matched at random",
+                "share of right matches if every record is matched at random within its group",
             ),
         ]
         if self.population is not None:
-            model = f"expected 1 / people of the group in a population of {self.population:,}, negative binomial"
+            model = f"mean of 1 / (people of the group in a population of {self.population:,}), negative binomial"
             lines += [
                 line("  journalist, highest", f"{self.journalist_highest:.6f}", model),
                 line(

@@ -287,14 +287,17 @@ def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequ
     lines = ["a group consists of the rows with equal values in all quasi-identifiers; every row counts as one person"]
     for what, counts in (("missing values", gaps), ("suppressed cells", blanks)):
         listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-        each = f"each counts as a separate value that equals only itself, in {listed}" if listed else "none"
+        each = (
+            f"they are equal to each other if they are written alike, and to no other value, in {listed}"
+            if listed
+            else "none"
+        )
         lines.append(f"{what}: {each}")
     entirely = _entirely(division, hidden)
     if entirely:
         lines.append(
-            f"{counted(entirely, 'record has', 'records have')} every quasi-identifier suppressed; they form "
-            "groups that are counted "
-            "like any other"
+            f"{counted(entirely, 'record has', 'records have')} every quasi-identifier suppressed; "
+            "their groups are counted like any other"
         )
     return lines
 

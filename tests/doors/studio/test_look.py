@@ -54,7 +54,7 @@ def test_a_release_is_looked_at_with_all_three_pairs_of_eyes(inside: Sitting, pa
     page.set_default_timeout(60_000)
     page.goto(inside.address)
     page.goto(f"{inside.base}/look")
-    page.get_by_text("at most one record in 3").wait_for()
+    page.get_by_text("in more than 1 of 3 records").wait_for()
     page.get_by_role("link", name="Play the attacker").click()
 
     page.get_by_role("button", name="Attack everybody").click()
@@ -141,7 +141,7 @@ def test_without_a_release_an_auditor_counts_a_table_that_is_dropped_on_the_page
 def test_a_release_that_was_changed_is_refused_in_words(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "out" / "release", tmp_path / "release")
     manifest = tmp_path / "release" / "datapackage.json"
-    manifest.write_text(manifest.read_text().replace("one record in 3", "one record in 9"))
+    manifest.write_text(manifest.read_text().replace("1 of 3 records", "1 of 9 records"))
     with opened_alone(tmp_path / "release") as served, served.client() as client:
         client.get("/look")
         client.post("/look/auditor/verify", data={"path": str(tmp_path)})

@@ -454,7 +454,7 @@ def test_what_is_left_to_a_chain_is_near_to_what_is_counted_and_what_it_does_not
             for value in {*beliefs, *exact[row]} if beliefs else ():
                 assert abs(beliefs.get(value, 0.0) - exact[row].get(value, 0.0)) < 0.12, (seed, row)
         walked += settled.errors is not None and bool((settled.errors > 0).any())
-        coupled += any("0 of them with several" not in note for note in settled.notes[:1])
+        coupled += any("; 0 of these sets have several groups" not in note for note in settled.notes[:1])
 
         refused = case.attack(release, most_moves=0, **chains)
         told = beliefs_of(refused, n)

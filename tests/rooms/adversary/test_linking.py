@@ -81,7 +81,7 @@ def test_cells_that_overlap_are_counted_or_give_a_mixture_that_says_so() -> None
 
     how = {name: beliefs.how for name, beliefs in found.items()}
     assert how == {"one place": "exact", "overlap": "exact", "too many": "mixture"}
-    assert "none of these can be above 0.3333" in found["too many"].notes[0]
+    assert "no probability can be above 0.3333" in found["too many"].notes[0]
     assert found["overlap"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})  # c and d fill "high"
     assert found["one place"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
 

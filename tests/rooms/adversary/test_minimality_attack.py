@@ -50,7 +50,7 @@ def test_example_3_the_credibility_of_ed_is_one_quarter_where_opt_gen_tells_all(
 
     assert found.of("Ed") == dict.fromkeys(["gastritis", "flu", "dyspepsia", "diabetes"], 1 / 4)
     assert found.how == "credibility"
-    assert found.notes[-1] == "the release is minimal for 96 of the tables that generalize to it"
+    assert found.notes[-1] == "the release is minimal for 96 of the tables that fit it"
     assert (found.present("Bruce"), found.of("Bruce")) == (0, {})
     assert found.share_above() == 0
 
@@ -96,7 +96,7 @@ def test_under_local_recoding_minimality_tells_nothing() -> None:
     )
 
     assert found.of("Cate") == pytest.approx(linked.of("Cate"))
-    assert any("learns nothing from minimality" in note for note in found.notes)
+    assert any("the minimality attack learns nothing" in note for note in found.notes)
 
     # Ace, Table X: boxes overlap, so local is what it must be
     t5 = gh.examples.transparent_t5()
@@ -237,7 +237,7 @@ def test_what_is_too_large_or_cannot_be_is_refused() -> None:
         Minimality().attack(strict, gh.Knowledge(external=table))
     # two pairs with different values, however they lie: one cut always works
     pairs = gh.read({"q": [1, 2, 3, 4], "s": list("abcd")}, quasi=["q"], sensitive="s")
-    with pytest.raises(gh.InputError, match="not minimal under global"):
+    with pytest.raises(gh.InputError, match="does not make minimal releases under global"):
         Minimality().attack(in_groups(pairs, [0, 0, 0, 0]), gh.Knowledge(external=pairs))
     angel = gh.publish(table, principle=PAIRS, recoding=gh.Angel(), source=gh.Source.seeded(1))
     with pytest.raises(gh.NotSupported, match="recoding angel"):

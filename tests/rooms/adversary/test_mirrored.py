@@ -272,7 +272,7 @@ def test_where_boxes_overlap_nothing_is_believed_above_the_largest_share(princip
     refined = principle == gh.LDiversity(ell=3)
     caps = {value: 1 / 3 if refined else share + 0.3 for value, share in shares.items()}
     expected, settled = largest_by_hand(table, release, 3 if refined else 8, caps)
-    rough = [row for row in range(300) if "no group that they may be in" in found.explain(row)]
+    rough = [row for row in range(300) if "no group that this person may be in" in found.explain(row)]
     assert rough
     assert all(beliefs_of(found, row) == pytest.approx(expected[row]) for row in {*rough, *settled})
     assert not settled.intersection(rough)

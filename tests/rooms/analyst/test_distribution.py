@@ -248,7 +248,7 @@ def test_a_sample_says_what_came_out_negative_and_that_its_domain_was_not_declar
     whole, cut = slow.inverted(shown, Fraction(1, 2), ["a", "b", "c"])
 
     assert cut > 0
-    assert any(f"negative frequencies with a sum of {float(cut):.3g}" in note for note in found.notes)
+    assert any(f"were negative, by {float(cut):.3g} in total" in note for note in found.notes)
     assert not any("declared" in note for note in found.notes)
     assert sum(whole.values()) == 1
     loose = gh.Perturbed(p=0.5)

@@ -16,7 +16,7 @@ from tests.rooms.population.known import QUASI, people, released
 
 SETS = [(0, 1, 2, 3), (0, 1, 4, 5), (2, 3, 4, 5), (0, 1, 6, 7), (2, 3, 6, 7), (4, 5, 6, 7)]
 """Pairs of values that always go together: 0 with 1, 2 with 3, and so on."""
-TOGETHER = "the intervals may be too narrow, because 'v0' and 'v1' are nearly always in the same groups"
+TOGETHER = "the intervals may be too narrow, because 'v0' and 'v1' nearly always occur in the same groups"
 
 
 def paired(monkeypatch: pytest.MonkeyPatch, *, mixed: float = 0.0) -> gh.Release:

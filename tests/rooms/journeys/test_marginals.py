@@ -100,7 +100,10 @@ def test_the_guarantee_stays_but_k_is_said_to_hold_for_each_table_by_itself(tmp_
     for part in ("promise", "adversary", "adversary_knows", "theorem", "assumptions"):
         assert getattr(before.guarantee, part) == getattr(more.guarantee, part)
     assert len(before.guarantee.limits) == len(more.guarantee.limits)
-    assert any("only by k = 4, which protects the generalized table" in limit for limit in before.guarantee.limits)
+    assert any(
+        "only by k-anonymity with k = 4, which protects the generalized table" in limit
+        for limit in before.guarantee.limits
+    )
     assert any("each generalized table by itself, but not several together" in limit for limit in more.guarantee.limits)
 
 

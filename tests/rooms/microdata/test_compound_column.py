@@ -115,7 +115,7 @@ def test_what_is_promised_of_a_pair_is_not_promised_of_a_part() -> None:
             assert part.of(person) == {value: float(belief) for value, belief in summed.items()}
         worst.append(part.worst().belief)
     assert max(worst) == 1.0  # all of a group share the disease, with different drugs
-    assert any("ill and drug are published and protected together" in text for text in release.guarantee.limits)
+    assert any("ill and drug are published and protected as a combination" in text for text in release.guarantee.limits)
 
 
 def test_a_part_is_promised_if_it_is_given_a_second_time() -> None:

@@ -342,7 +342,7 @@ def test_k_is_taken_from_the_principle_and_written_down(principle: Any, k: int) 
 
     assert release.recipe.recoding["k"] == k
     assert catalog.recoding_of(release.recipe) == gh.Angel(k=k)
-    assert f"only by k = {k}" in release.guarantee.limits[-1]
+    assert f"only by k-anonymity with k = {k}" in release.guarantee.limits[-1]
 
 
 def test_a_principle_without_l_and_k_needs_a_k() -> None:

@@ -552,7 +552,7 @@ def test_a_taxonomy_that_nobody_would_read_does_not_go_out() -> None:
     long = gh.Taxonomy.from_nested({"any": {"x" * 20_000: ["a", "b"]}})
     made = gh.read({"was": ["a", "b"], "ill": ["x", "y"]}, quasi=["was"], sensitive="ill", taxonomies={"was": long})
 
-    with pytest.raises(gh.DomainError, match="column 'was' cannot go out"):
+    with pytest.raises(gh.DomainError, match="column 'was' cannot be published"):
         gh.publish(made, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies(), carry="declared")
     with pytest.raises(gh.ParameterError, match="carry must be 'cells' or 'declared'"):
         gh.publish(made, principle=gh.LDiversity(ell=2), recoding=gh.Taxonomies(), carry="all")

@@ -242,7 +242,7 @@ def test_an_order_is_found_wherever_there_is_one() -> None:
 
 def test_numbers_and_dates_have_their_own_order() -> None:
     assert ordered([[1, 2, 10]], natural=True) is None
-    assert ordered([[1, 10, 2]], natural=True) == "row 3 comes before the one above it, by c0"
+    assert ordered([[1, 10, 2]], natural=True) == "row 3 should come before the row above it, in the order of c0"
     assert ordered([[1, 10, 2]], natural=False) is None  # an order may have been declared
     assert ordered([[-1.5, -0.0, 0.0, 2.5, None]], natural=True) is None
     assert ordered([[-1.5, -2.5]], natural=True) is not None
@@ -250,7 +250,9 @@ def test_numbers_and_dates_have_their_own_order() -> None:
     assert ordered([[None, 1]], natural=True) is not None
     assert ordered([pa.array([1, 2], pa.date32())], natural=True) is None
     assert ordered([pa.array([2, 1], pa.timestamp("us"))], natural=True) is not None
-    assert ordered([[1, 1, 2], [5, 4, 4]], natural=True) == "row 2 comes before the one above it, by c1"
+    assert (
+        ordered([[1, 1, 2], [5, 4, 4]], natural=True) == "row 2 should come before the row above it, in the order of c1"
+    )
 
 
 def test_very_many_exact_texts_must_ascend_as_texts_do() -> None:

@@ -372,8 +372,14 @@ def test_empty_text_missing_and_suppressed_are_three_values() -> None:
     found = verify(pa.table({"q": ["", None, "*", ""]}), quasi=["q"])
 
     assert (found.n_groups, found.k) == (3, 1)
-    assert "missing values: each counts as a separate value that equals only itself, in q (1)" in found.counting
-    assert "suppressed cells: each counts as a separate value that equals only itself, in q (1)" in found.counting
+    assert (
+        "missing values: they are equal to each other if they are written alike, and to no other value, in q (1)"
+        in found.counting
+    )
+    assert (
+        "suppressed cells: they are equal to each other if they are written alike, and to no other value, in q (1)"
+        in found.counting
+    )
     assert any("1 record has every quasi-identifier suppressed" in line for line in found.counting)
 
 
@@ -402,7 +408,7 @@ def test_suppressed_and_missing_come_after_the_largest_amount() -> None:
     assert found.t_exact == naive.t(rows, ["q"], "pay", naive.ordered_distance([5, 7, -1, naive.MISSING]))
     assert found.t_exact != naive.t(rows, ["q"], "pay", naive.ordered_distance([-1, 5, 7, naive.MISSING]))
     assert (
-        "suppressed and missing values of pay are placed after the largest value when the ordered distance is measured"
+        "suppressed and missing values of pay are put after the largest value when the ordered distance is calculated"
         in found.counting
     )
 
@@ -414,7 +420,10 @@ def test_a_number_and_the_text_that_looks_like_it_are_two_values(frame: Any) -> 
 
     assert found.n_groups == 7  # 34 = 34.0, "*", "34", True, missing, "True", "34 (number)"
     assert found.columns["d"].n_values == 2
-    assert "suppressed cells: each counts as a separate value that equals only itself, in age (2)" in found.counting
+    assert (
+        "suppressed cells: they are equal to each other if they are written alike, and to no other value, in age (2)"
+        in found.counting
+    )
     assert [line for line in found.notices if "mixes types" in line]
     assert not found.holds
 
@@ -660,7 +669,7 @@ def test_the_report_prints_and_turns_into_json() -> None:
         "FAILS  k = 2",
         "journalist",
         "pay contains amounts",
-        "missing values: each counts as a separate value that equals only itself, in disease (1)",
+        "missing values: they are equal to each other if they are written alike, and to no other value, in disease (1)",
     ):
         assert words in text
     assert not found.holds

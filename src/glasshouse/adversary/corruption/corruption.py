@@ -239,7 +239,7 @@ def predicate_made_certain(
     published = Published.of(release, column)
     if published.kind == "sample":
         raise NotSupported(
-            "predicate_made_certain does not apply to a perturbed sample",
+            "predicate_made_certain cannot be computed for a perturbed sample",
             instead=(
                 "no property can become certain from a perturbed sample: the theorems on perturbed samples exclude it"
             ),
@@ -292,7 +292,8 @@ def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:
     lambda_, k, n = max(map(max, sample.priors)), int(sample.size.min()), len(sample.values)
     growth = DeltaGrowth(lambda_=lambda_, k=k).achieved(sample.p, n)
     under = (
-        f"with p = {plain(sample.p)}, groups of {k:,} or more records and no prior probability above {plain(lambda_)}"
+        f"with retention p = {plain(sample.p)}, groups of {k:,} or more records and no prior probability above "
+        f"{plain(lambda_)}"
     )
     notes = [f"CORRUPTION Theorem 3: {under}, the release raises no probability by more than {plain(growth)}"]
     asked = release.recipe.principle

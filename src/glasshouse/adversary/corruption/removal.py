@@ -154,9 +154,9 @@ class _OneTable:
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
         others = sum(n for own, n in inside if own != code)
         return (
-            f"{having:,} of {of:,} records of the groups at {shown} have {value}; among the people who may be "
-            f"in these groups, the attacker already knows the values of {sum((n for _, n in inside)):,} who "
-            f"are in the table, and {others:,} of these have another value"
+            f"{having:,} of {of:,} records of the groups at {shown} have {value}. The attacker already knows the "
+            f"values of {sum((n for _, n in inside)):,} people in the table who may be in these groups, and "
+            f"{others:,} of them have another value"
         )
 
     def _beliefs(self) -> Found:

@@ -164,9 +164,9 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
 def contradiction() -> InputError:
     """What is known cannot be."""
     return InputError(
-        "what the attacker knows about other people (corrupted=, --corrupted) contradicts the release: no "
-        "group that fits these people has enough records with their values; check the values, and give ABSENT "
-        "(an empty value in the file) for people who are not in the table"
+        "what the attacker knows about other people (corrupted=) contradicts the release: no group that fits these "
+        "people has enough records with their values. Check the values; for people who are not in the table, give "
+        "ABSENT (in a file, an empty value)"
     )
 
 

@@ -349,10 +349,10 @@ def _untold(over: str, n_tied: int, n_groups: int) -> str:
             else ""
         )
         return (
-            f"{n_tied:,} of {n_groups:,} groups depend on other groups of their bucket; groups with the same "
-            f"values count as one bucket{rest}"
+            f"{n_tied:,} of {n_groups:,} groups depend on other groups of their bucket, which were made from the same "
+            f"set of people; groups with the same values count as one bucket{rest}"
         )
     return (
-        f"the probabilities are computed group by group, but {_UNTOLD[over]}: the guesses may be right more often "
-        "than the probabilities say"
+        f"the probabilities are computed for each group separately, but {_UNTOLD[over]}: so guesses may be right more "
+        "often than the probabilities say"
     )

@@ -149,10 +149,10 @@ class HintCost:
             return ""
         right, said, _ = max(self._by_group(), key=lambda own: own[0] - own[1] - own[2])
         return (
-            "With the strength of the hint that fits the true values best, the most probable value of each "
-            f"person, computed group by group, has a probability of {said:.3f} on average, and is right in "
-            f"{right:.1%} of cases. So the way in which people were grouped reveals more than the values of "
-            "their group."
+            "The strength of the hint was chosen to fit the true values best. Computed for each group separately, "
+            f"the most probable value of a person then has a probability of {said:.3f} on average, but is right in "
+            f"{right:.1%} of cases. So the way in which people were grouped reveals more than the values of their "
+            "group."
         )
 
 

@@ -128,7 +128,7 @@ class Intersection(Attack):
             "quasi-identifiers"
         ]
         if len(releases) <= len(self.others):
-            notes.append("releases whose tables are all contained in another release were left out")
+            notes.append("some releases were left out, because another release contains all of their tables")
         try:
             options = candidates(published, knowledge, most_options=self.most_options)
         except TooManyOptions:
@@ -172,7 +172,7 @@ class Intersection(Attack):
             if rest and self.exact:
                 n = sum(sum(one.n_alike) for one in rest)
                 raise NotSupported(
-                    f"the possible tables of {n:,} people cannot be counted with most_worlds={self.most_worlds:,}",
+                    f"the possible tables of {n:,} people are too many to count with most_worlds={self.most_worlds:,}",
                     instead="leave `exact` out to get sampled probabilities or an upper bound, or raise `most_worlds`",
                 )
         keys = of.of_option * n_values + of.value
@@ -198,8 +198,8 @@ class Intersection(Attack):
             beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
             n = int(of.n_alike[kinds].sum())
             notes.append(
-                f"for {counted(n, 'person')} the attack found only which values are possible; neither counting nor "
-                "sampling gave more"
+                f"for {counted(n, 'person')} the attack found only which values are possible, because neither counting nor "
+                "sampling succeeded"
             )
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
@@ -277,9 +277,8 @@ class Intersection(Attack):
         kind, values, offsets, codes = candidate_values(published, task.knowledge)
         n_single = int((np.diff(offsets)[kind] == 1).sum())
         notes.append(
-            "the attack found only which values are possible in all releases: "
-            f"{counted(n_single, 'person has', 'people have')} a "
-            "single possible value"
+            "the attack gives no probabilities, only the values that are possible in all releases: "
+            f"{counted(n_single, 'person has', 'people have')} a single possible value"
         )
         found, presence = Beliefs(offsets, codes, np.ones(len(codes))), (np.diff(offsets) > 0).astype(np.float64)
         return task.posterior("bound", kind, found, presence, values=values, notes=notes)
@@ -320,7 +319,7 @@ def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Cal
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases together allow" if n_releases > 1 else "the published tables allow"
-        more = f"; after the values that other people must have, {n} are left" if n < shared else ""
+        more = f"; {n} are left after excluding the values that other people must have" if n < shared else ""
         return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them"
 
     return sentence

@@ -141,9 +141,9 @@ class Cost:
             lines.append(f"  {name:<28}{', '.join(told)}")
         share = self.alone.people / max(self.in_table.people, 1)
         doubt = (
-            "  These probabilities are not reliable: the most probable value of a person is right more often, "
-            f"or less often, than its probability says, by {self.in_table.calibration:.2f} on average. The "
-            "numbers of right guesses are counted and are not affected."
+            f"  These probabilities are not reliable: on average they differ by {self.in_table.calibration:.2f} from "
+            "how often the most probable value of a person is right. The numbers of right guesses are counted and "
+            "are not affected."
         )
         double = f"{share:.1%} of people are unique: nobody else in the table has the same quasi-identifiers."
         return [
@@ -161,12 +161,12 @@ class Cost:
             else "people whose groups were not used for learning"
         )
         return (
-            f"Being in the table costs {self.cost:.4f} (plus or minus {self.error:.4f}). The attacker who learns from "
-            "the release gives the true value of a person in the table a mean probability of "
-            f"{self.in_table.in_truth:.4f}, and the same model gives the true value of {who} "
-            f"{self.outsider.in_truth:.4f}: the difference is the cost. Linking alone gives people in the table "
-            f"{self.linked.in_truth:.4f}. An attacker who learned from the true values of other people, without any "
-            f"release, gives {self.best_outsider.in_truth:.4f}."
+            f"Being in the table costs {self.cost:.4f} (plus or minus {self.error:.4f}). A model learned from the "
+            "release gives the true value of a person in the table a mean probability of "
+            f"{self.in_table.in_truth:.4f}, and the true value of {who} {self.outsider.in_truth:.4f}: the difference "
+            f"is the cost. For comparison, linking alone gives people in the table {self.linked.in_truth:.4f}, and a "
+            "model learned from the true values of other people, without any release, gives "
+            f"{self.best_outsider.in_truth:.4f}."
         )
 
 

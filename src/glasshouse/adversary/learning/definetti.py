@@ -228,9 +228,9 @@ class _Reasoning:
 
         def because(kind: int, code: int) -> str:
             return (
-                "all groups of the release together give a person with these quasi-identifiers a probability "
-                f"of {chances[kind, code]:.4f} for this value, whether or not the person is in the table; the "
-                "values of the groups that fit the person change it to the probability shown"
+                "all groups of the release together give a person with these quasi-identifiers a probability of "
+                f"{chances[kind, code]:.4f} for this value, also if the person is not in the table; the values of the "
+                "groups that fit the person change it to the probability shown"
             )
 
         widest = (

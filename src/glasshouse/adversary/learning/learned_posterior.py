@@ -47,7 +47,7 @@ class LearnedPosterior(Posterior):
         told = [] if self.cost is None else self.cost.lines()
         if self.cost is None and self.model == "learned":
             told = [
-                "  What being in the table costs can only be measured with the true values: give the "
-                "published table, with its sensitive column, as the external table."
+                "  The cost of being in the table can only be measured with the true values: give the published "
+                "table, with its sensitive column, as the external table."
             ]
         return "\n".join([super().__str__(), in_lines([f"  {self.learning}", *told])])

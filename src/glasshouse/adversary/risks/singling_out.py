@@ -64,7 +64,9 @@ class SinglingOut(RiskAttack):
     """
 
     name: ClassVar[str] = "singling out"
-    question: ClassVar[str] = "how often does a condition that is read from the release apply to exactly one person?"
+    question: ClassVar[str] = (
+        "how often does a condition taken from the release, such as age = 51 and sex = F, apply to exactly one person?"
+    )
     trials_are: ClassVar[str] = "conditions"
 
     ends: int = 1
@@ -87,8 +89,8 @@ class SinglingOut(RiskAttack):
         if not scene.release.layout.exact:
             return []
         return [
-            "the release publishes exact quasi-identifiers: each condition names all of them, and it singles "
-            "out everybody whose quasi-identifiers are unique"
+            "the release publishes exact quasi-identifiers: each condition uses all of them, and it singles out "
+            "everybody whose quasi-identifiers are unique"
         ]
 
     def _predicates(self, scene: Scene) -> list[Predicates]:

@@ -28,7 +28,7 @@ __all__ = ["Answer"]
 
 _SAID = {
     "learned": "learned from the release",
-    "cells": "the estimator of the papers, with what the cells of the release show about quasi-identifiers",
+    "cells": "the estimator of the papers, with quasi-identifiers distributed as the cells of the release show",
 }
 
 

@@ -258,8 +258,7 @@ def _notes(release: Release, p: float, cut: float, n_shown: int) -> tuple[str, .
         )
     if cut > 0:
         notes.append(
-            f"the reconstruction of the true frequencies gave negative frequencies with a sum of {cut:.3g}, "
-            "which were set to 0"
+            f"the estimated frequencies of some values were negative, by {cut:.3g} in total, and were set to 0"
         )
     if release.recipe.recoding.get("domain") is None:
         notes.append(

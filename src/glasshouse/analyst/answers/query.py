@@ -48,9 +48,9 @@ __all__ = ["Answer", "query"]
 _MOST_ROWS = 10_000
 _ROUNDING = 1e-12  # variances that are smaller beside the square of what they are about are none
 _AS_OF = (
-    "this counts the people who had joined by edition {} and had not left by then, with the values that were "
-    "published for them. Among people with the same published cells, the release does not show which of them left, so "
-    "each is counted as a fraction: the share of them that stayed"
+    "this counts the people who had been added by edition {} and had not left by then, with the values that were "
+    "published for them. Among people with the same published cells, the release does not show who left, so each of "
+    "them counts as a fraction: the share that stayed"
 )
 _COARSE = (
     "the answer assumes that people are spread evenly within each cell (the uniform model), because the cells are "

@@ -79,15 +79,15 @@ def separation_notes(seen: Observations, values: Sequence[Any], dealt: Dealt, *,
     if len(told) == 2:
         return (
             (
-                f"the intervals may be too narrow, because {told[0]} and {told[1]} are nearly always in the same "
-                "groups, so the release hardly shows which people have which of the two"
+                f"the intervals may be too narrow, because {told[0]} and {told[1]} nearly always occur in the same "
+                "groups, so the release hardly shows which people have which value"
             ),
         )
     rest = f" and {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
     return (
         (
-            f"the intervals may be too narrow for {', '.join(told[:_NAMED])}{rest}: each of these values is nearly "
-            "always in the same groups as another value, so the release hardly shows which people have which of the "
-            "values"
+            f"the intervals may be too narrow for {', '.join(told[:_NAMED])}{rest}: each of these values nearly "
+            "always occurs in the same groups as another value, so the release hardly shows which people have which "
+            "value"
         ),
     )

@@ -88,8 +88,8 @@ class Weighting:
     def note(self) -> str:
         """What a reader must know."""
         return (
-            f"weighted by {self.weight.name}: the intervals allow for what the release hides, including the exact "
-            "weights within a class, but not for the sampling error of the survey. By Kish's formula, "
+            f"weighted by {self.weight.name}: the intervals include the uncertainty that the release adds, also about "
+            "the exact weights within a class, but not the sampling error of the survey. By Kish's formula, "
             f"{self.n_people:,} people with these weights give as much information as {self.effective:,.0f} people "
             "with equal weights"
         )

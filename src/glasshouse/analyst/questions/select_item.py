@@ -181,7 +181,7 @@ class Selection:
             return Measure("count", None, heading or "count", among=condition)
         if inner is None or inner.key != "star" or node.expressions:
             inside = "DISTINCT" if inner is not None and inner.key == "distinct" else "anything but *"
-            raise InputError(f"COUNT of {inside} is not supported: COUNT(*) counts people, WHERE says which ones")
+            raise InputError(f"COUNT of {inside} is not supported: COUNT(*) counts people, and WHERE says which people")
         return Measure("count", None, heading or "count")
 
     def _summed(self, node: Any, heading: str | None) -> Measure:
@@ -206,9 +206,7 @@ class Selection:
                 return Measure("count", None, heading or "sum(case)", among=condition)
             if zero:
                 return Measure("share", None, heading or "avg(case)", among=condition)
-            raise unsupported(
-                "an average of a CASE that is 1 or nothing", "write AVG(CASE WHEN condition THEN 1 ELSE 0 END)"
-            )
+            raise unsupported("an average of a CASE without ELSE 0", "write AVG(CASE WHEN condition THEN 1 ELSE 0 END)")
         if kind == "avg" and zero:
             raise unsupported(
                 "AVG of a CASE with a column and ELSE 0",

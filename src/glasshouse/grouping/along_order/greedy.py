@@ -98,7 +98,10 @@ class Greedy(Method):
     """
 
     name: ClassVar[str] = "greedy"
-    in_words: ClassVar[str] = "People are sorted and taken in that order; a group is closed as soon as it is safe."
+    in_words: ClassVar[str] = (
+        "People are sorted and added to a group in this order. A group is finished as soon as it satisfies the "
+        "principle."
+    )
 
     ordering: str = "lexicographic"
     priority: tuple[str, ...] = ()
@@ -125,7 +128,9 @@ class Greedy(Method):
             if self.safe:
                 raise _no_ell_to_stretch()
             return _linking(
-                "nothing limits what such an attacker can infer: three people are enough for certainty", *dropped
+                "nothing limits what an attacker who knows the algorithm can infer: among three people, a value can "
+                "already become certain",
+                *dropped,
             )
         run = times_e(ell) if self.safe else ell
         binary = len(principle.terms.named) == 1
@@ -142,7 +147,8 @@ class Greedy(Method):
             )
         if binary and self.last == "drop":
             bound = (
-                f"the probability of the designated value may reach e/{run} (MINIMALITY Theorem 6) instead of 1/{ell}"
+                f"the probability of the designated value may reach e/{run} (e = 2.718..., MINIMALITY Theorem 6) "
+                f"instead of 1/{ell}"
             )
         elif binary:
             bound = (
@@ -207,7 +213,8 @@ class RandomisedGreedy(Method):
 
     name: ClassVar[str] = "randomised-greedy"
     in_words: ClassVar[str] = (
-        "People are sorted and taken in that order; a group is closed when it is safe, or by chance later."
+        "People are sorted and added to a group in this order. A group is finished when it satisfies the principle, "
+        "or at random later."
     )
     randomised: ClassVar[bool] = True
 
@@ -235,7 +242,7 @@ class RandomisedGreedy(Method):
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups promise: against whom, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
-        bound = "nothing limits what such an attacker can infer"
+        bound = "nothing limits what an attacker who knows the algorithm can infer"
         if (ell := principle.terms.one_in) is not None:
             bound = (
                 f"the parameter p lowers the probability; no probability above e/{ell} (e = 2.718...) was ever "
@@ -281,9 +288,9 @@ def _check_last(owner: str, last: str) -> None:
 def _linking(*limits: str) -> Claim:
     return linking_claim(
         (
-            "an attacker who knows how the groups were made, by adding people until a group is safe, can learn more: a "
-            "group of several buckets shows that its first buckets alone would have broken the principle (minimality "
-            "attack)"
+            "an attacker who knows that people are added until a group satisfies the principle can learn more: a "
+            "group that was not finished earlier shows that its first people alone would have broken the principle "
+            "(minimality attack)"
         ),
         *limits,
     )
@@ -294,8 +301,8 @@ def _about_dropped(last: str) -> tuple[str, ...]:
         return ()
     return (
         (
-            "records at the end of the order that could not form a safe group are dropped and are not protected: an "
-            "attacker who sees that they are missing learns that together they would break the principle, and if only "
+            "records at the end of the order that could not form a safe group are dropped and are not protected. An "
+            "attacker who sees that they are missing learns that together they would break the principle; if only "
             "one person was dropped, the value of this person is certain"
         ),
     )

@@ -67,7 +67,8 @@ class Symmetric(Halving):
 
     name: ClassVar[str] = "symmetric"
     in_words: ClassVar[str] = (
-        "People are sorted once; the sorted list is halved, and each half again, as long as both halves are safe."
+        "People are sorted once. The sorted list is halved, and each half again, as long as both halves satisfy the "
+        "principle."
     )
 
     ordering: str = "lexicographic"

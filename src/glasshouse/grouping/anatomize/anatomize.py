@@ -96,8 +96,8 @@ class Anatomize(Method):
 
     name: ClassVar[str] = "anatomize"
     in_words: ClassVar[str] = (
-        "Each group takes, at random, one person with each of the sensitive values that are most frequent among the "
-        "people who are left. Quasi-identifiers are not looked at."
+        "Each group gets, at random, one person with each of the sensitive values that are most frequent among the "
+        "remaining people. Quasi-identifiers are not used."
     )
     looks_at: ClassVar[str] = "sensitive values"
     randomised: ClassVar[bool] = True
@@ -127,8 +127,8 @@ class Anatomize(Method):
                 "sensitive values and uniform random choices alone (MINIMALITY Claim 4)"
             ),
             limits=(
-                "the records of a group have nothing in common, so that ranges of quasi-identifiers around them would "
-                "be wide",
+                "the people of a group need not be similar, so that ranges of quasi-identifiers around them would be "
+                "wide",
             ),
         )
 

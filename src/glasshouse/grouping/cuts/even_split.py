@@ -163,8 +163,8 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
         return quasi_claim(assumptions)
     if ell is None:
         return linking_claim(
-            "an attacker who knows the algorithm can learn more: a cut that was not made shows that a half would have "
-            "broken the principle; MINIMALITY Theorem 5 limits this for frequency l-diversity only"
+            "an attacker who knows the algorithm can learn more: where a part was not cut, one of its halves would "
+            "have broken the principle. MINIMALITY Theorem 5 limits this for frequency l-diversity only"
         )
     run = ell + extra
     bound = Fraction(2, 2 * run - 1)

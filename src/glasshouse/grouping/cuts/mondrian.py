@@ -72,8 +72,8 @@ class Mondrian(Method):
 
     name: ClassVar[str] = "mondrian"
     in_words: ClassVar[str] = (
-        "The table is cut at the median of the quasi-identifier with the widest range, or else of the next one, and "
-        "each part again, as long as both parts are safe."
+        "The table is cut in two at the median of the quasi-identifier with the widest range, or of the next widest "
+        "if that is not allowed, and each part again, as long as both parts satisfy the principle."
     )
     judges_only: ClassVar[bool] = True
 
@@ -157,7 +157,7 @@ def claim_of_cuts(method: str, requirement: Requirement) -> Claim:
     if not requirement.columns:
         return quasi_claim()
     return linking_claim(
-        f"an attacker who knows that {method} was used can learn more: a cut that was not made shows that a part "
+        f"an attacker who knows that {method} was used can learn more: where a group was not cut further, a part "
         "would have broken the principle (minimality attack)"
     )
 

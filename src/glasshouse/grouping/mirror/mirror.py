@@ -150,9 +150,9 @@ class Mirror(Method):
 
     name: ClassVar[str] = "mirror"
     in_words: ClassVar[str] = (
-        "The table is halved exactly, and each half again, as long as both halves are safe. Where a half would not be "
-        "safe, each group takes the same number of people from both halves, so that nobody can tell which half was not "
-        "safe."
+        "The table is halved exactly, and each half again, as long as both halves satisfy the principle. Where a "
+        "half would not satisfy it, each group takes the same number of people from both halves, so that nobody can "
+        "tell which half it was."
     )
     randomised: ClassVar[bool] = True
     judges_only: ClassVar[bool] = True
@@ -208,9 +208,9 @@ class Mirror(Method):
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    "Mirror, Theorem M1: if two equal halves could not be separated, they could not be separated with "
-                    "their values exchanged either; so the attacker's probabilities for a person are exactly the "
-                    "published shares of the person's group, which the principle limits"
+                    "Mirror, Theorem M1: whether two equal halves can be separated does not change if their values "
+                    "are exchanged; so the attacker's probabilities for a person are exactly the published shares of "
+                    "the person's group, which the principle limits"
                 ),
                 limits=(LEFT_OUT.format(share=in_percent(Fraction(self.leave_out or 0))),)
                 if jointly and self.leaves_out == "by lot"
@@ -223,8 +223,8 @@ class Mirror(Method):
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
                 "Mirror, Theorem M2: where a part of the table could not be halved, each group in it takes half of "
-                "its records from each of the two halves, so exchanging the values of the halves changes no "
-                f"probability. Where it was not tried to halve a part, its groups reveal nothing more ({inner})"
+                "its records from each of the two halves, so the groups would be equally probable if the values of "
+                f"the halves were exchanged. Where halving was not tried, the groups reveal nothing more ({inner})"
             ),
             assumptions=assumptions,
         )

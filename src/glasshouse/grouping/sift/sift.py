@@ -92,9 +92,9 @@ class Sift(Method):
 
     name: ClassVar[str] = "sift"
     in_words: ClassVar[str] = (
-        "The table is halved, and each half again, as long as both halves are safe no matter which person has which "
-        "value. Before this, people with values that are too frequent are chosen at random, set aside, and grouped "
-        "among themselves."
+        "First, people with values that are too frequent are chosen at random and put into groups of their own. The "
+        "rest of the table is halved, and each half again, as long as both halves satisfy the principle no matter "
+        "which person has which value."
     )
     randomised: ClassVar[bool] = True
 
@@ -120,9 +120,9 @@ class Sift(Method):
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                "Sift, Theorem S1: the table is cut only where no assignment of values could make a part unsafe, and "
-                "everything else is decided by counts and by random choices that ignore quasi-identifiers, so every "
-                "assignment of a group's values to its members is as probable as every other"
+                "Sift, Theorem S1: the table is cut only where every assignment of values to people would give safe "
+                "parts. Everything else depends on counts and on random choices that ignore quasi-identifiers. So "
+                "every assignment of a group's values to its people is equally probable"
             ),
             assumptions=chosen_blindly(self, "priority", "weights"),
         )

@@ -80,8 +80,8 @@ class Hybrid(Transparent):
 
     name: ClassVar[str] = "hybrid"
     in_words: ClassVar[str] = (
-        "The table is cut into regions by a rule that looks at how often values occur in a region, and not at who "
-        "has which. Inside each region people are then dealt at random into small groups, each with one person of "
+        "The table is cut into regions by a rule that uses how often values occur in a region, but not which person "
+        "has which value. Inside each region, people are put at random into small groups, each with one person for "
         "each of several sensitive values."
     )
     randomised: ClassVar[bool] = True

@@ -87,13 +87,14 @@ class Tailor(Transparent):
 
     name: ClassVar[str] = "tailor"
     in_words: ClassVar[str] = (
-        "The table is cut in two, and each part again, by a rule that looks at how often sensitive values occur "
-        "in a part, and not at who has which."
+        "The table is cut in two, and each part again, by a rule that uses how often sensitive values occur in a "
+        "part, but not which person has which value."
     )
 
     by_multisets: ClassVar[bool] = True
     theorem: ClassVar[str] = (
-        "TRANSPARENT Theorem 1: every table with the same groups would have been divided in the same way"
+        "TRANSPARENT Theorem 1: every table with the same sensitive values in each group would have been divided in "
+        "the same way"
     )
 
     def _divided(

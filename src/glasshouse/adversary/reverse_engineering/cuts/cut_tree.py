@@ -315,10 +315,10 @@ class DecisionTree:
         np.maximum.at(most, of[on], kind)
         if (most > least).any():
             raise NotSupported(
-                "the analysis of rejected cuts is not possible here: the publisher ordered people with equal "
-                "values by a secret order, which decided who was on which side of a cut",
-                instead="use linking; releases by strict cuts, and releases whose publisher named an identifier, "
-                "can be analysed",
+                "the analysis of rejected cuts is not possible here: people with equal values were ordered by a "
+                "secret order, which decided on which side of a cut they are",
+                instead="use linking; releases made with strict cuts, and releases whose publisher named an "
+                "identifier, can be analysed",
             )
 
     def _refuse_twins(

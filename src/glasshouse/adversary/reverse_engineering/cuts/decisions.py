@@ -116,8 +116,9 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     if tells_ties(task):
         kind, example, own = _averaged(task.kinds, cuts, beliefs)
     notes = [
-        f"the method tried {cuts.n_cuts:,} further divisions of groups (cuts) and rejected them, which reveals "
-        f"something about {beliefs.n_components:,} sets of groups, {beliefs.n_coupled:,} of them with several groups",
+        f"the method tried {cuts.n_cuts:,} further divisions of groups (cuts) and rejected them. This reveals "
+        f"something about {beliefs.n_components:,} sets of groups; {beliefs.n_coupled:,} of these sets have several "
+        "groups",
     ]
     if beliefs.n_sampled:
         notes.append(

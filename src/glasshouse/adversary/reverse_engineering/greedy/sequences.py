@@ -548,8 +548,8 @@ class Explained:
         )
         if task.secret_ties:
             notes.append(
-                "the order of people with equal quasi-identifiers is not known; the attacker's probabilities "
-                "for them are the same"
+                "the order of people with equal quasi-identifiers is not known, so the attacker's probabilities for "
+                "them are the same"
             )
         if task.knowledge.prior is not None:
             notes.append(

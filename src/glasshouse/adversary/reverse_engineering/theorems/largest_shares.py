@@ -381,13 +381,13 @@ class _Believed:
             )
         if self.refined:
             return (
-                "knowing the algorithm does not help an attacker: every group takes as many people from one "
-                "half of the undivided part as from the other, so the same groups are equally probable if the "
-                "values of the halves are exchanged (Mirror, Theorem M2)"
+                "knowing the algorithm does not help an attacker: each group takes equally many people from both "
+                "halves of an undivided part, so the groups would be equally probable if the values of the halves "
+                "were exchanged (Mirror, Theorem M2)"
             )
         return (
-            "knowing the algorithm does not help an attacker: if the values of its two equal halves were "
-            "exchanged, the undivided part would not have been divided either (Mirror, Theorem M1)"
+            "knowing the algorithm does not help an attacker: if the values of the two equal halves of an undivided "
+            "part were exchanged, it would not have been divided either (Mirror, Theorem M1)"
         )
 
     def _notes(self, how: str) -> list[str]:
@@ -401,9 +401,8 @@ class _Believed:
         several = np.unique(fit.group[~fit.one_group[fit.group] & ~self.is_exact[fit.of_pair]])
         if how == "bound" and len(several):
             notes.append(
-                f"the cells of {len(several):,} published groups may each cover several groups, whose shares "
-                "are not known: the shares are assumed to be as large as the principle and the smallest size "
-                "of a group allow"
+                f"the cells of {len(several):,} published groups may each cover several groups, whose shares are not "
+                "known. They are assumed to be as large as the principle and the smallest size of a group allow"
             )
         if self.task.knowledge.looks_beside:
             notes.append(
@@ -421,7 +420,7 @@ class _Believed:
         groups = self.fit.group[self.fit.starts[kind] : self.fit.starts[kind + 1]]
         value, present = text_of(self.task.contents.values[code]), float(self.presence[kind])
         if not self.is_exact[kind]:
-            return f"no group that they may be in has a larger share of {value} than this, and {self._theorem}"
+            return f"no group that this person may be in has a larger share of {value} than this, and {self._theorem}"
         if len(groups) == 1:
             entries = slice(int(self.task.contents.offsets[groups[0]]), int(self.task.contents.offsets[groups[0] + 1]))
             have = int(self.task.contents.counts[entries][self.task.contents.codes[entries] == code].sum())
