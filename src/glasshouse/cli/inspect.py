@@ -129,7 +129,7 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
 @click.argument("column", metavar="COLUMN=TAXONOMY")
 @options.out_option("The file to write; without it the hierarchy is printed.")
 @options.choice("--separator", list(_SEPARATORS), "What stands between the labels of a row in the hierarchy.")
-@click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists already.")
+@click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.selection_options
 @options.source_options
 @options.printing_options
@@ -152,6 +152,7 @@ def taxonomy(
       glasshouse taxonomy patients.csv disease=diseases.json --separator , --out diseases.csv
     """
     from glasshouse.microdata.reading.sources import open_source
+    from glasshouse.microdata.taxonomy.hierarchy_file import hierarchy_rows
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.policy.choices import taxonomy as taxonomy_of
     from glasshouse.policy.option_text import pairs
@@ -170,6 +171,8 @@ def taxonomy(
         values = opened.table.column(name)
         hierarchy = Taxonomy.of(meant).to_csv(values, name=name, delimiter=_SEPARATORS[separator])
         note(rows=len(values), columns=1)
+    if out is None and not as_json and hierarchy.count("\n") > len(hierarchy_rows(hierarchy, _SEPARATORS[separator])):
+        raise InputError("a label has a line end and cannot be printed: name the file with --out FILE")
     if out is not None:
         write_whole(out, hierarchy, private=True)
     if as_json:

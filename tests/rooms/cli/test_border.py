@@ -64,6 +64,9 @@ def lines(place: Path) -> dict[str, tuple[list[str], int]]:
     return {
         "inspect": (["inspect", file], 0),
         "init": (["init", file, "--out", "-"], 0),
+        "taxonomy": (["taxonomy", file, "name=prefix:400", "--json"], 0),
+        "taxonomy in lines": (["taxonomy", file, "name=prefix:400"], 2),
+        "taxonomy of nothing": (["taxonomy", file, f"{CITY}=prefix:400"], 2),
         "publish": (["publish", policy, "--force"], 0),
         "publish on disk": (
             ["publish", file, "--quasi", "name", "--sensitive", ILL.replace(",", ""), "--ell", "2", "--engine", "disk",

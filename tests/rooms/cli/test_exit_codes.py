@@ -21,6 +21,15 @@ from tests.rooms.cli.world import QUICK, ROLES, run
 WRONG = {
     "inspect": ["inspect missing.csv", "inspect patients.csv --sensitive diseaze"],
     "init": ["init missing.csv", "init patients.csv --out diseases.txt", "init patients.csv --out no/such/place.toml"],
+    "taxonomy": [
+        "taxonomy missing.csv age=intervals:10",
+        "taxonomy patients.csv agge=intervals:10",
+        "taxonomy patients.csv age=intervals:0",
+        "taxonomy patients.csv age=intervals:10 --separator tab",
+        "taxonomy patients.csv age=intervals:10 --out diseases.txt",
+        "taxonomy patients.csv age=intervals:10 --out no/such/place.csv",
+        "taxonomy patients.csv",
+    ],
     "publish": [
         "publish missing.csv --quasi age --k 2 --out o",
         "publish patients.csv --quasi agge --k 2 --out o",

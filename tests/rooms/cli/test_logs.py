@@ -46,6 +46,7 @@ def leaks(text: str) -> list[str]:
 LINES = {
     "inspect": "inspect patients.csv",
     "init": "init patients.csv",
+    "taxonomy": "taxonomy patients.csv disease=prefix:100",
     "publish": f"publish patients.csv --identifier patient {ROLES} --ell 3 --out out",
     "marginals": f"marginals patients.csv --identifier patient {ROLES} --marginal age,disease --out out",
     "verify": f"verify any_tool_output.csv {ROLES} --ell 2",
@@ -61,9 +62,9 @@ LINES = {
     "demo": "demo --rows 400",
     "completion": "completion bash",
 }
-# What is documented to print values: inspect those of the table, verify the cells of the smallest groups of a table
-# that is given, query those that are published.
-TELLING = {"inspect", "verify", "query"}
+# What is documented to print values: inspect and taxonomy those of the table, verify the cells of the smallest groups
+# of a table that is given, query those that are published.
+TELLING = {"inspect", "taxonomy", "verify", "query"}
 
 
 def test_no_value_of_the_input_gets_into_a_log_nor_into_json_that_does_not_promise_it(world: Path) -> None:

@@ -24,7 +24,7 @@ OTHERWISE = {
     "--method": {"attack"},
     "--with": {"attack"},
     "--marginal": set(),
-    "--out": {"init", "attack", "compare", "demo", "learn", "marginals", "query", "reproduce", "sample"},
+    "--out": {"init", "attack", "compare", "demo", "learn", "marginals", "query", "reproduce", "sample", "taxonomy"},
     "--format": {"query", "sample"},
     "--seed": {"attack", "sample"},
     "--rows": {"attack", "demo", "reproduce", "sample"},
@@ -73,6 +73,7 @@ def test_every_command_prints_one_document_of_json(world: Path) -> None:
     lines = {
         "inspect": "inspect patients.csv",
         "init": "init patients.csv",
+        "taxonomy": "taxonomy patients.csv age=intervals:10",
         "publish": f"publish patients.csv {ROLES} --ell 3 --out out {QUICK}",
         "marginals": f"marginals patients.csv {ROLES} --marginal age,disease --out out {QUICK}",
         "verify": f"verify any_tool_output.csv {ROLES} --ell 3",
