@@ -89,7 +89,8 @@ class Guard:
             await _refuse(
                 send,
                 403,
-                "open the address that the terminal shows: only the person who started the studio can use this page",
+                "open the address that the terminal shows, which contains a secret: only the person who started the "
+                "studio can use this page",
             )
             return
         if scope["method"] not in ("GET", "HEAD") and not self._is_own(headers):

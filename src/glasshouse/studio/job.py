@@ -147,7 +147,7 @@ class Job:
         with self._lock:
             if self.state == "running":
                 more = ": perhaps it needs more memory than this machine has" if code == -signal.SIGKILL else ""
-                self.message = f"the process that did this work has died{more}"
+                self.message = f"the process that did this work ended unexpectedly{more}"
                 self._end("failed")
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError, ValueError):

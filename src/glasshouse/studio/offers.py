@@ -81,7 +81,7 @@ _SIZE = Field(choice="k", parameter="k", label="k, the smallest size of a group"
 _EVEN = Field(
     choice="lambda_",
     parameter="lambda_",
-    label="lambda, the attacker's largest probability of a single value before seeing the release",
+    label="lambda, the largest probability that the attacker gives to any single value before seeing the release",
     hint="Write 1 if you do not want to assume anything about the attacker.",
     usual="1",
     kind="number",
@@ -93,22 +93,24 @@ _DOMAIN = Field(
     choice="domain",
     parameter="domain",
     label="All values that a person may have, one on each line",
-    hint="List them from what you know, not from this table. Without them nothing is guaranteed.",
+    hint=(
+        "List them from what you know about the subject, not from this table. Without this list nothing is guaranteed."
+    ),
     kind="lines",
 )
 
 _LISTED = (
     Offer(
         name="l-diversity",
-        title="Hide everybody's value among l values (l-diversity)",
+        title="Limit the probability of every sensitive value to 1 in l (l-diversity)",
         fields=(Field(choice="ell", parameter="ell", label="l: the probability is at most 1 in l", usual="5"),),
     ),
     Offer(
         name="designated-l-diversity",
-        title="Hide only values that would harm a person (designated l-diversity)",
+        title="Limit only the probability of values that would harm a person (designated l-diversity)",
         fields=(
             Field(choice="ell", parameter="ell", label="l: the attacker's probability is at most 1 in l", usual="5"),
-            Field(choice="designated", parameter="values", label="Values that nobody may guess", kind="values"),
+            Field(choice="designated", parameter="values", label="Values to protect", kind="values"),
         ),
     ),
     Offer(
@@ -121,12 +123,12 @@ _LISTED = (
     ),
     Offer(
         name="k-anonymity",
-        title="Let everybody look like others (k-anonymity)",
+        title="Make every person look the same as others (k-anonymity)",
         fields=(Field(choice="k", parameter="k", label="k, how many people look the same", usual="5"),),
     ),
     Offer(
         name="alpha-k-anonymity",
-        title="Let everybody look like others, and limit each value's share ((alpha, k)-anonymity)",
+        title="Make every person look the same as others, and limit each value's share ((alpha, k)-anonymity)",
         fields=(
             Field(choice="alpha", parameter="alpha", label="alpha, the largest share", usual="0.5", **_SHARE),
             Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", low="1"),
@@ -134,7 +136,7 @@ _LISTED = (
     ),
     Offer(
         name="distinct-l-diversity",
-        title="Keep several values possible (distinct l-diversity)",
+        title="Keep at least l values possible for every person (distinct l-diversity)",
         fields=(Field(choice="distinct_ell", parameter="ell", label="l, how many values", usual="3"),),
     ),
     Offer(
@@ -154,7 +156,7 @@ _LISTED = (
         fields=(
             Field(
                 choice="recursive", parameter="c", usual="2",
-                label="c: the most frequent value occurs less than c times as often as the rarer values together",
+                label="c: the most frequent value occurs at most c times as often as the rarer values together",
                 kind="number", low="0.1", high="10", step="0.1",
             ),
             Field(
@@ -175,7 +177,7 @@ _LISTED = (
     ),
     Offer(
         name="rho-breach",
-        title="Let nothing improbable become probable, even if the attacker knows other people's values (rho1-to-rho2)",
+        title="Keep improbable statements improbable, even if the attacker knows other people's values (rho1-to-rho2)",
         fields=(
             Field(
                 choice="rho1", parameter="rho1", usual="0.2", **_SHARE,
@@ -283,7 +285,9 @@ def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> di
     if not asked:
         raise InputError("nothing was chosen: choose at least one guarantee")
     if {"l-diversity", "designated-l-diversity"} <= set(asked):
-        raise InputError("hiding every value also hides the values that you name: ask for only one of the two")
+        raise InputError(
+            "protecting every value also protects the values that you name: choose only one of these two guarantees"
+        )
     return found
 
 
@@ -295,7 +299,7 @@ def _read(field: Field, texts: Sequence[str], values: Sequence[str]) -> Any:
             if len(numbers) < len(texts) or any(number >= len(values) for number in numbers):
                 raise InputError("there is no such value in this form: load the page again")
             if not numbers:
-                raise InputError("choose at least one value that nobody may guess")
+                raise InputError("choose at least one value to protect")
             return [values[number] for number in dict.fromkeys(numbers)]
         case "lines":
             lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -201,7 +201,9 @@ def _about_beliefs() -> Remedy:
     return Remedy(
         name="beliefs",
         button="Protect also against an attacker who knows other people's values",
-        words="Then sensitive values are replaced at random, and one person of each group is published: the release "
-        "is a sample with random errors.",
+        words=(
+            "Then some sensitive values are replaced at random, and only one person of each group is published: "
+            "the release is a sample with random errors."
+        ),
         choices=asked,
     )

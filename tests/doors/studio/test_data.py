@@ -98,7 +98,7 @@ def test_a_person_opens_the_hospital_changes_roles_and_sees_who_stands_out(studi
     page.get_by_label("How many patients").fill("400")
     page.get_by_role("button", name="Open the example table").click()
     standing = page.locator("#standing")
-    standing.get_by_text("Who stands out").wait_for()
+    standing.get_by_text("People with a unique combination of values").wait_for()
 
     assert page.locator("table tbody tr").count() == 12
     assert page.locator(".column-picture svg").count() == 5, "numbers of patients are all different"
@@ -111,7 +111,7 @@ def test_a_person_opens_the_hospital_changes_roles_and_sees_who_stands_out(studi
     assert page.locator("#column-4 input[value=quasi]").is_checked()
     standing.get_by_text("age, sex, zipcode and admitted").first.wait_for()
     page.locator("#column-1 input[value=sensitive]").check()  # ages are amounts
-    standing.get_by_text("Nobody may learn age and disease").wait_for()
+    standing.get_by_text("Protected: age and disease").wait_for()
     assert page.locator("#column-1 fieldset.for-sensitive").is_visible()
     page.locator("#column-2 input[value=identifier]").check()
     assert page.locator("#column-0 input[value=none]").is_checked(), "there is one identifier"
@@ -133,7 +133,7 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
         }""",
         (tmp_path / "ill.csv").read_text(),
     )
-    page.locator("#standing").get_by_text("Who stands out").wait_for()
+    page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
     assert page.locator("h1").inner_text() == "ill.csv"
 
     page.locator("#column-1").get_by_role("link").click()
@@ -153,7 +153,7 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
     assert levels.locator("tbody tr").count() == 3
     page.get_by_role("button", name="Save").click()
     page.locator("#column-1").get_by_text("a tree of your own").wait_for()
-    page.locator("#standing").get_by_text("Who stands out").wait_for()
+    page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
 
     page.set_viewport_size({"width": 360, "height": 800})
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -576,4 +576,4 @@ def test_a_real_table_takes_hierarchies_of_another_tool(client: httpx.Client, sh
     assert "Higher education" in preview
     text = settled(client)
     assert text.count("a tree of your own") == 2
-    assert "Who stands out" in text
+    assert "People with a unique combination of values" in text

@@ -58,7 +58,7 @@ def test_a_release_is_looked_at_with_all_three_pairs_of_eyes(inside: Sitting, pa
     page.get_by_role("link", name="Play the attacker").click()
 
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("has a probability of more than 1/3, which is what is guaranteed").wait_for()
+    page.get_by_text("has a probability of more than 1/3. This is what the release guarantees").wait_for()
     page.get_by_role("button", name="Why?").first.click()
     page.get_by_text("Where in the release this person can be").wait_for()
     assert page.locator("#person svg rect.bar").count() >= 3

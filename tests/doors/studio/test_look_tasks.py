@@ -128,7 +128,7 @@ def test_a_table_of_which_the_release_was_not_made_is_refused(place: Path, tmp_p
     told = given(place)
     told["table"] = {"file": str(tmp_path / "others.parquet"), **HOW}
 
-    with pytest.raises(InputError, match="not the one that this release was made of"):
+    with pytest.raises(InputError, match="the open table is not the table of this release"):
         attack.attack(**told, keep=str(tmp_path / "kept"))
 
 

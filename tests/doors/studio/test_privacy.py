@@ -114,7 +114,7 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
     with seated(skewed(tmp_path), quasi=["age", "sex"], sensitive=["addicted"]) as made, made.client() as client:
         text = sketched(client)
 
-        assert "No l is possible for this table as it is: 175 of 200 people" in text
+        assert "l-diversity is not possible for this table as it is: 175 of 200 people" in text
         assert "ell" not in made.desk.choices
         form = {"ask": "l-diversity", "l-diversity.ell": "2"}
         asked = {
@@ -203,14 +203,14 @@ def test_slider_number_and_offers_by_keyboard_in_a_browser(at_hospital: Sitting,
     assert desk.choices["ell"] == 9
 
     page.get_by_text("Other guarantees").click()
-    page.get_by_label("Let everybody look like others (k-anonymity)").check()
+    page.get_by_label("Make every person look the same as others (k-anonymity)").check()
     said.get_by_text("Everybody looks the same as at least 4 other people").wait_for()
     page.get_by_role("button", name="Keep this guarantee and choose a method").click()
     page.wait_for_url("**/method")
     assert (desk.choices["ell"], desk.choices["k"]) == (9, 5)
     page.go_back()
     said.get_by_text("Everybody looks the same as at least 4 other people").wait_for()
-    assert page.get_by_label("Let everybody look like others (k-anonymity)").is_checked()
+    assert page.get_by_label("Make every person look the same as others (k-anonymity)").is_checked()
     for width, scheme in ((1280, "light"), (360, "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

@@ -159,7 +159,7 @@ def test_a_trial_shows_people_side_by_side_and_says_that_it_is_thrown_away(file:
         wrong = [made.entered.get(f"/release?page={page}").status_code for page in ("0", "99", "x", "9" * 30)]
 
     assert "confidential" in first
-    assert "The release that you publish is drawn again" in first
+    assert "The release that you publish is made again" in first
     assert "People 1 to 20 of the 300" in first
     assert "People 21 to 40 of the 300" in second
     assert found["n_dropped"] > 0

@@ -52,7 +52,7 @@ def test_a_steward_walks_from_the_table_to_the_release_and_looks_back(
     arrive("start")
     page.get_by_label("How many patients").fill("500")
     page.get_by_role("button", name="Open the example table").click()
-    page.locator("#standing").get_by_text("Who stands out").wait_for()
+    page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
     arrive("data", "#column-0")
 
     page.get_by_role("link", name="Privacy").first.click()
@@ -91,7 +91,7 @@ def test_a_steward_walks_from_the_table_to_the_release_and_looks_back(
     arrive("auditor")
 
     page.get_by_role("link", name="Data").first.click()  # and everything is still there
-    page.locator("#standing").get_by_text("Who stands out").wait_for()
+    page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
     for width in (360, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         for step in ("data", "privacy", "method", "release", "look", "look/adversary"):
@@ -119,8 +119,8 @@ def test_a_real_table_goes_the_same_way(studio: Studio, page: Any, shared_data: 
     page.locator("#column-0").wait_for()
     for number, name in enumerate(names):
         page.locator(f"#column-{number} input[value={roles.get(name, 'none')}]").check()
-    page.locator("#standing").get_by_text("Nobody may learn occupation").wait_for()
-    page.locator("#standing").get_by_text("Who stands out").wait_for()
+    page.locator("#standing").get_by_text("Protected: occupation").wait_for()
+    page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
 
     page.get_by_role("link", name="Privacy").first.click()
     page.locator("#said").get_by_text(
@@ -138,7 +138,7 @@ def test_a_real_table_goes_the_same_way(studio: Studio, page: Any, shared_data: 
 
     page.goto(f"{studio.base}/look/adversary")
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("has a probability of more than 1/5, which is what is guaranteed").wait_for()
+    page.get_by_text("has a probability of more than 1/5. This is what the release guarantees").wait_for()
     page.get_by_role("link", name="As an auditor").click()
     page.get_by_role("button", name="Check it").click()
     page.get_by_text("This release keeps its guarantee").wait_for()

@@ -37,7 +37,7 @@ KNOWS = {
     ),
     "corruption": (
         "The release and some people's values",
-        "The attacker also knows the values of some people, and takes these people out of their groups.",
+        "The attacker also knows the values of some people, and subtracts them from the counts of their groups.",
     ),
     "intersection": (
         "This release and an earlier one",

@@ -29,12 +29,16 @@ ROLES = {
         "Others may know it",
         (
             "Neighbours, employers or registers may know this about a person, such as an age. It is published, but "
-            "less exactly, so that nobody stands out. (Its name in the literature is quasi-identifier.)"
+            "less exactly, so that nobody has a unique combination of values. (The technical name is "
+            "quasi-identifier.)"
         ),
     ),
     "sensitive": (
         "Sensitive",
-        ("Nobody may learn this about a person, such as a disease. It is published and protected."),
+        (
+            "This must be protected, such as a disease. It is published in a way that limits how surely anybody "
+            "can infer it for a person."
+        ),
     ),
     "none": ("Leave out", "It is not published at all."),
 }
@@ -107,8 +111,8 @@ def _identifier(desk: Desk, columns: list[Any], named: list[int]) -> int | None:
     new = [i for i in named if columns[i]["name"] != desk.choices.get("identifier")]
     if len(new) > 1:
         raise InputError(
-            "several columns are the identifier: choose the one that tells people apart, and leave the others out "
-            "(none of them is published)"
+            "several columns are the identifier: choose the one that is different for each person, and leave the "
+            "others out (none of them is published)"
         )
     return next(iter(new or named), None)
 
@@ -228,7 +232,7 @@ def tree_words(desk: Desk, text: str | None) -> str:
     words = {
         "prefix": f"codes of {argument} characters, which are shortened from the end",
         "intervals": f"ranges, the narrowest of width {argument}",
-        "dates": f"dates cut to {argument.replace(',', ', ')}",
+        "dates": f"dates shortened to {argument.replace(',', ', ')}",
         "quantiles": f"{argument} ranges with about equally many people",
     }
     return words.get(kind, "a tree in a file")

@@ -99,7 +99,7 @@ def _page(
             }
             for room, title, classes in (
                 ("method", "How people are grouped", list(catalog.METHODS.items())),
-                ("recoding", "How groups are written", list(catalog.RECODINGS.items())),
+                ("recoding", "How groups are published (recoding)", list(catalog.RECODINGS.items())),
             )
         ],
         texts=texts,

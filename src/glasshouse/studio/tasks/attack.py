@@ -50,7 +50,9 @@ class Reasons:
 
     def __call__(self, kind: int, _code: int) -> str:
         """The sentence of a kind of people."""
-        return self.known.get(kind, "the explanation was not kept for everybody: describe the person by hand to see it")
+        return self.known.get(
+            kind, ("the explanation was kept only for some people: describe the person by hand to see it")
+        )
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------

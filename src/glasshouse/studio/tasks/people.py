@@ -30,8 +30,8 @@ def steward_table(choices: Mapping[str, Any], release: str) -> Microdata:
     table = read(choices["file"], **read_arguments(choices))
     if is_newest(Path(release).parent / AUDIT, table) is False:
         raise InputError(
-            "the table that is open now is not the one that this release was made of, or you have changed something "
-            "about its columns since: publish again, and look at the new release"
+            "the open table is not the table of this release, or you have changed something about its columns since it "
+            "was published: publish again, and look at the new release"
         )
     return table
 

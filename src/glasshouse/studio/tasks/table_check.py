@@ -25,7 +25,7 @@ def check(*, tell: Tell, choices: Mapping[str, Any]) -> dict[str, Any]:
     from glasshouse.policy.choices import read_arguments
 
     table = gh.read(choices["file"], **read_arguments({**choices, "accept": None}))
-    tell.progress("Counting who stands out", 1, 2)
+    tell.progress("Counting people with a unique combination of values", 1, 2)
     pairs, triples = best_pairs_and_triples(most_distinguishing(table.quasi, most=MOST_TRIED))
     singles = sorted(map(uniqueness, ([column] for column in table.quasi)), key=lambda found: -found.unique)
     return {
