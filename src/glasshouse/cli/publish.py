@@ -260,7 +260,7 @@ class _Run:
 
     def notes_for_spreadsheets(self, made: Release | PublishedFile) -> list[str]:
         """What to say of a release of several CSV tables beside which there is no flat one."""
-        from glasshouse.policy.written_form import draws_flat
+        from glasshouse.policy.table_format import draws_flat
         from glasshouse.release.package.flat import flat_note
 
         n_tables = len(getattr(made, "packaged", getattr(made, "n_rows", ())))
@@ -271,7 +271,7 @@ class _Run:
     @property
     def chosen_format(self) -> str:
         """In which format the tables are, in a sentence, if nobody chose it; else nothing."""
-        from glasshouse.policy.written_form import format_of
+        from glasshouse.policy.table_format import format_of
 
         choices, format = self.work.choices, format_of(self.work.choices)
         if choices.get("format_") is not None:

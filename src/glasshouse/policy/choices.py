@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import bounds, catalog
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.policy.written_form import format_of
+from glasshouse.policy.table_format import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from glasshouse.policy.next_steps import GUIDE
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
 from glasshouse.policy.principle_choices import choices_asking_for
-from glasshouse.policy.written_form import spreadsheet_format
+from glasshouse.policy.table_format import spreadsheet_format
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:

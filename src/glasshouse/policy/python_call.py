@@ -13,7 +13,7 @@ from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_argum
 from glasshouse.policy.command_line import refuse_secrets
 from glasshouse.policy.keys import plain
 from glasshouse.policy.policy_text import quoted
-from glasshouse.policy.written_form import draws_flat
+from glasshouse.policy.table_format import draws_flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

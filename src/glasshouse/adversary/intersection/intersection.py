@@ -198,8 +198,8 @@ class Intersection(Attack):
             beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
             n = int(of.n_alike[kinds].sum())
             notes.append(
-                f"for {counted(n, 'person')} the attack found only which values are possible, because neither counting nor "
-                "sampling succeeded"
+                f"for {counted(n, 'person')} the attack found only which values are possible, because neither counting "
+                "nor sampling succeeded"
             )
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from glasshouse.errors import GlasshouseError, InputError, OutputError, having_written
 from glasshouse.log import step
 from glasshouse.policy.choices import DEFAULTS, edition_arguments, publish_arguments, read_arguments
-from glasshouse.policy.written_form import MOST_FLAT, draws_flat, format_of
+from glasshouse.policy.table_format import MOST_FLAT, draws_flat, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

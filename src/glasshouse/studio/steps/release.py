@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from glasshouse.errors import GlasshouseError, InputError
-from glasshouse.policy.written_form import draws_flat, format_of
+from glasshouse.policy.table_format import draws_flat, format_of
 from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
 from glasshouse.studio.place import look_at, suggested_place
 from glasshouse.studio.spelling import spelling_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Written form: the format of the published tables, and whether a flat table is drawn, where nobody chose.
+"""Table format: how the published tables are written, and whether a flat table is drawn, where nobody chose.
 
 Tables are written in the format of the file that was read, so that they can be opened with the program that wrote it:
 CSV for a CSV file, a workbook for a workbook, and Parquet for everything else. Somebody who reads such a file with a
