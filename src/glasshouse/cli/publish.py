@@ -289,6 +289,8 @@ class _Run:
     ) -> None:
         """Say what was written, and in which format; what it protects, what it does not, and what to do next."""
         out, flat, page = self.work.out, self.work.flat, self.work.page
+        from glasshouse.release.copies.copy_folder import COPIES
+
         with having_written(out):
             if self._as_json:
                 drawn = {} if flat is None else {"flat": str(flat)}
@@ -299,6 +301,9 @@ class _Run:
                 remark("note", in_options(notice))
             show()
             beside = "" if flat is None else f" {flat} may be published too."
+            if self.work.choices.get("format_") in COPIES:
+                copies = out / self.work.choices["format_"]
+                beside += f" {copies} has the same tables, and may be published too."
             if self.work.choices["zip"]:
                 beside += f" {out / 'release.zip'} is the same release in one file."
             written = (

@@ -69,7 +69,8 @@ def not_protected(recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBO
     if guarantee.adversary == Adversary.LINKING.value:
         first = "An attacker who knows how the table was made may infer more."
     elif guarantee.adversary == Adversary.ALGORITHM_AWARE.value and value:
-        known = f"some people's {value} or how {value} depends on {listed(recipe.quasi)}"
+        verb = "depends" if len(recipe.sensitive) == 1 else "depend"
+        known = f"some people's {value} or how {value} {verb} on {listed(recipe.quasi)}"
         first = f"An attacker who knows more, such as {known}, may infer more."
     else:
         first = _sentence(guarantee.limits[0]) if guarantee.limits else ""

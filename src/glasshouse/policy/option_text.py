@@ -154,6 +154,7 @@ _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
 _CALL = r"\w\([^()]*\)"  # an example of Python, which is left as it is
 _VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^{}]*\}|True|False|\.\.\.|(?=[\s),.;:]|$)"""
 _ARGUMENT = re.compile(rf"{_CALL}|(?<![\w'\"-])(?P<name>[a-z]\w*)=(?P<value>{_VALUE})")
+_TAXONOMY = re.compile(r"\bTaxonomy\.(?P<kind>[a-z]+)\b(?:\(\w+=(?P<size>[^(),]*)\))?")
 _CHOICES = {"taxonomies": "taxonomy", "ordered": "order"}
 _OPTIONS = {**_CHOICES, "bins": "bin", "parameters": "with"}
 _FLAGS = {"weighted=False": "--unweighted", "partition=False": "--no-partition"}
@@ -171,6 +172,8 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
     'use --missing drop, or --accept line-breaks,long-values'
     >>> with_options("give its order (ordered={'shirt size': [...]}), or name the weight (weight=)", offered)
     "give its order (--order 'shirt size=A,B,C'), or name the weight (--weight)"
+    >>> with_options("Taxonomy.prefix(length=3) is too short; Taxonomy.dates needs dates", {})
+    'prefix:3 is too short; dates needs dates'
     """
 
     def option(argument: str, value: Any) -> str | None:
@@ -182,7 +185,12 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
             return None
         return " ".join(f"{flag} {shlex.quote(text)}" for text in texts) or flag
 
-    return _respelled(message, option)
+    return _respelled(_TAXONOMY.sub(_in_short, message), option)
+
+
+def _in_short(found: re.Match[str]) -> str:
+    """A taxonomy of Python, as an option names it: ``prefix:3`` for ``Taxonomy.prefix(length=3)``."""
+    return found["kind"] if found["size"] is None else f"{found['kind']}:{found['size']}"
 
 
 def with_keys(message: str) -> str:

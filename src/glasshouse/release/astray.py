@@ -130,4 +130,4 @@ def _is_release(path: Path) -> bool:
 
 
 def _these(n: int) -> str:
-    return "a release" if n == 1 else f"{n} releases"
+    return "a release" if n == 1 else f"{n} releases" if n < _MOST_MEANT else "several releases"

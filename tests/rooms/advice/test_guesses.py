@@ -105,3 +105,9 @@ def test_a_terminal_is_asked_and_a_pipe_is_not(tmp_path: Path, monkeypatch: pyte
     assert "--sensitive x7" in answered.stdout
     left_open = CliRunner().invoke(glasshouse, ["inspect", "p.csv"], input="\n")
     assert "decide: x7" in left_open.stdout
+
+
+def test_a_weight_of_bodies_is_no_survey_weight() -> None:
+    columns = {"weight_kg": [70.5, 81.0, 64.2, 90.1], "wgt": [1.5, 2.5, 1.25, 3.0], "ill": ["flu", "gout", "flu", "flu"]}
+    notices = [notice for notice in gh.inspect(columns).notices if "survey weight" in notice]
+    assert [notice.split()[0] for notice in notices] == ["wgt"]

@@ -255,3 +255,15 @@ def test_nothing_of_a_packed_file_stays_behind(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     assert content(path) == EXPECTED
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["people.jsonl", "people.csv"])
+def test_a_file_in_an_archive_is_a_table_only_if_its_name_says_so(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "people.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, "age,ill\n30,flu\n31,gout\n")
+    if name.endswith(".csv"):
+        assert gh.read(path, quasi=["age"], sensitive="ill").n_tuples == 2
+        return
+    with pytest.raises(gh.SourceError, match=r"people.zip \(people.jsonl\) is a text file"):
+        gh.read(path, quasi=["age"], sensitive="ill")

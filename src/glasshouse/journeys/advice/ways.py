@@ -36,6 +36,7 @@ __all__ = ["Way", "as_asked", "closest", "python_note", "ways_after", "ways_out"
 
 ELL = 5  # l, or k, where the table allows it
 STEPS = 10_000  # a share to leave out is rounded up to one in so many
+_MOST_LEFT_OUT = Fraction(9, 10)  # a release without more than that is no way out
 _SIZE = 6  # of groups under a bound on probabilities
 _MOST_VALUES = 30  # that a way names
 _MOST_COLUMNS = 8  # sensitive columns for which ways are looked for
@@ -290,7 +291,7 @@ def _suppressed(sketch: Sketch, principle: Principle | Mapping[str, Principle]) 
             "These records are drawn at random among those with the most frequent values. Nothing is guaranteed for "
             "the people who are left out."
         )
-        if share < 1:
+        if share <= _MOST_LEFT_OUT:
             yield _way("suppress", one, cost, suppress=share)
 
 

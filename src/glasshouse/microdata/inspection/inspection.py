@@ -23,7 +23,7 @@ from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
 from glasshouse.microdata.inspection.repetition import repetition_notices
-from glasshouse.microdata.inspection.role_words import WEIGHTS, first_match
+from glasshouse.microdata.inspection.role_words import BODIES, WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -315,7 +315,8 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
 def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
     """Name the columns that may be survey weights by their names."""
     for report in reports:
-        if report.kind in ("integer", "float") and first_match(report.name, WEIGHTS):
+        is_weight = first_match(report.name, WEIGHTS) and not first_match(report.name, BODIES)
+        if report.kind in ("integer", "float") and is_weight:
             yield f"{report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
 
 

@@ -23,6 +23,7 @@ import unicodedata
 from typing import NamedTuple
 
 __all__ = [
+    "BODIES",
     "NAMES",
     "NUMBERS",
     "ORIGIN",
@@ -138,7 +139,12 @@ NUMBERS = """
 WEIGHTS = """
     weight weights wgt wt pond* fnlwgt pspwght hochrechnung* poids peso
 """
-"""Survey weights, unless it is people whose bodies are weighed."""
+"""Survey weights, unless bodies are weighed."""
+
+BODIES = """
+    kg kilo* lb lbs pound* gram* body birth* bmi height
+"""
+"""Pieces of a name that show that a weight is that of a body."""
 
 
 class Match(NamedTuple):

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +41,7 @@ from glasshouse.microdata.reading.delimited import (
     read_delimited,
 )
 from glasshouse.microdata.reading.normal_form import column_of_values, normalise, refuse_nested
-from glasshouse.microdata.reading.packed_file import STANDARD_INPUT, standard_input, unpacked
+from glasshouse.microdata.reading.packed_file import STANDARD_INPUT, member_of, standard_input, unpacked
 from glasshouse.microdata.reading.spreadsheet import is_workbook, read_sheet
 from glasshouse.microdata.reading.statistical_file import read_statistical, statistical_format
 from glasshouse.unpacking import Refused, growth_of
@@ -282,19 +282,26 @@ def _from_standard_input(text: Mapping[str, Any], selected: Mapping[str, str | N
         return _from_file(path, text, selected, choose)
 
 
-def _from_file(path: Path, text: Mapping[str, Any], selected: Mapping[str, str | None], choose: _Choose) -> _Loaded:
-    """Read the chosen columns of a file, by what its first bytes say it is."""
+def _from_file(
+    path: Path,
+    text: Mapping[str, Any],
+    selected: Mapping[str, str | None],
+    choose: _Choose,
+    member: PurePosixPath | None = None,
+) -> _Loaded:
+    """Read the chosen columns of a file, by what its first bytes say it is; ``member`` is its name in an archive."""
     head, compression = beginning(path)
     if not compression and head.startswith(_ARCHIVE) and not is_workbook(path):
         compression = "zip"
     if compression == "zip" or (compression and _loader(path, head, selected) is not None):
+        member = PurePosixPath(member_of(path).filename) if compression == "zip" else member
         with unpacked(path, compression) as inner:
-            return _from_file(inner, text, selected, choose)
+            return _from_file(inner, text, selected, choose, member)
     load = None if compression else _loader(path, head, selected)
     if load is not None:
         return load(choose)
     _refuse_selection(selected)
-    refuse_foreign(path, head, delimiter=text["delimiter"], encoding=text["encoding"])
+    refuse_foreign(path, head, member=member, delimiter=text["delimiter"], encoding=text["encoding"])
     return read_delimited(path, head=head, compression=compression, choose=choose, **text)
 
 
@@ -439,8 +446,10 @@ _PLAIN: dict[bytes, Callable[[Path, _Choose], _Loaded]] = {
 """The files that Arrow reads, by their first bytes."""
 
 
-def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: str | None) -> None:
-    """Refuse what is no text, and text that is no table."""
+def refuse_foreign(
+    path: Path, head: bytes, *, delimiter: str | None, encoding: str | None, member: PurePosixPath | None = None
+) -> None:
+    """Refuse what is no text, and text that is no table; ``member`` is the file's name in an archive."""
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise SourceError(f"{path} is {what}", source=path)
@@ -450,7 +459,7 @@ def refuse_foreign(path: Path, head: bytes, *, delimiter: str | None, encoding: 
             "encoding='utf-16-le' or 'utf-16-be'.)",
             source=path,
         )
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffixes = [suffix.lower() for suffix in (member or path).suffixes]
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
     if last not in _TEXT_SUFFIXES and delimiter is None:
         raise SourceError(

@@ -261,7 +261,8 @@ class Prefix(Builder):
             verb = "is" if len(unfit) == 1 else "are"
             what = f"{counted(len(unfit), 'code')} of {_column(name)} {verb} longer, or negative"
             raise DomainError(
-                f"Taxonomy.prefix(length={self.length}): {what}: {few(unfit)}",
+                f"Taxonomy.prefix(length={self.length}): {what}: {few(unfit)}. The length must be that of the longest "
+                "code",
                 column=name or None,
                 values=unfit,
             )
