@@ -191,7 +191,7 @@ def _by(code: int) -> str:
     if code >= 0:
         return f" with exit code {code}"
     name = signal.Signals(-code).name
-    return f" by {name}" + (": perhaps there is not enough memory" if name == "SIGKILL" else "")
+    return f" ({name})" + (": perhaps there is not enough memory" if name == "SIGKILL" else "")
 
 
 # --- in the process that was started ----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def test_text_json_and_files_recommend_the_same(world: Path) -> None:
 
     assert f"* Recommended: {told['reason']}" in shown
     assert told["way"] == "mirror as boxes"
-    assert "Measured on twins" in shown
+    assert "Measured on copies of the table" in shown
     assert [line[2:8] for line in shown.splitlines() if line.startswith("* ")] == ["mirror", "Recomm"]
     written = {path.name for path in (world / "inside").iterdir()}
     files = {"comparison.html", "comparison.csv", "comparison.json", "frontier.svg", "rows.jsonl"}
@@ -29,7 +29,7 @@ def test_the_truth_is_used_only_when_asked_for_and_then_with_a_warning(world: Pa
     told = json.loads(run(f"compare patients.csv {ROLES} --ell 3 {SMALL} --use-truth --json").stdout)
 
     assert told["used_truth"]
-    assert "depends on those values" in told["caution"]
+    assert "depends on them" in told["caution"]
 
 
 def test_presence_that_is_public_lets_exact_values_be_recommended(world: Path) -> None:

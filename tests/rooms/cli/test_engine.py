@@ -114,7 +114,7 @@ def test_a_file_that_does_not_fit_is_published_from_disk_and_told_so(
     assert note.startswith(
         "note: patients.csv would take about 0 MiB of memory, and 0 MiB are free, so it is published"
     )
-    assert ("the report leaves out" in note) == (not report)
+    assert ("the report lacks the parts" in note) == (not report)
     assert (world / "out" / "audit" / "report.html").exists() == (not report)
     assert json.loads(said.stdout)["n_tuples"] == 300
     assert "no flat table for a spreadsheet was drawn, because --engine disk cannot draw one" in said.stderr

@@ -561,7 +561,7 @@ def test_codes_that_are_masked_already_are_told_from_the_masks() -> None:
 
 def test_codes_that_are_too_long_or_negative_are_refused() -> None:
     for values, unfit in [(["123456", "12345"], ("123456",)), ([-1, 5], ("-0001",))]:
-        with pytest.raises(DomainError, match="1 codes of column 'zip' are longer, or negative") as caught:
+        with pytest.raises(DomainError, match="1 code of column 'zip' is longer, or negative") as caught:
             Taxonomy.prefix(length=5).bind("zip", pa.array(values))
         assert caught.value.values == unfit
 
