@@ -75,10 +75,10 @@ def neighbouring(sequences: Iterable[Array]) -> float:
 
 
 def crowd(n: int, seed: int, *, values: int = 0) -> dict[str, Array]:
-    """People whose ages, streets, values and rows have nothing to do with each other; ages tell people apart."""
+    """People whose ages, blocks, values and rows have nothing to do with each other; ages tell people apart."""
     draws = np.random.default_rng([seed, n])
     sensitive = np.arange(n) % values if values else np.arange(n)
-    columns = {"age": np.arange(n), "street": draws.integers(0, 40, n), "value": sensitive}
+    columns = {"age": np.arange(n), "block": draws.integers(0, 40, n), "value": sensitive}
     return {name: draws.permutation(column) for name, column in columns.items()}
 
 
@@ -155,7 +155,7 @@ def test_numbers_in_the_order_of_making_would_be_noticed(method: Any, monkeypatc
     likely = by_fact(facts_by_number(method, gh.Anatomy(), monkeypatch))
 
     assert likely["made"][0] < FAILS
-    where = likely["value"] if method == gh.Anatomize() else (*likely["age"], *likely["street"])
+    where = likely["value"] if method == gh.Anatomize() else (*likely["age"], *likely["block"])
     assert min(where) < FAILS  # Anatomize takes the values in turn, all others go through space
 
 
@@ -195,12 +195,12 @@ def in_cells(method: Any, people: Mapping[str, Array], seed: int) -> dict[str, l
     data = published_tables(people, seed, method=method, recoding=gh.Boxes())["data"]
     row_of = np.argsort(people["value"])
     rows = row_of[np.array(data["value"])]
-    cells = runs(zip(data["age"], data["street"], strict=True))
+    cells = runs(zip(data["age"], data["block"], strict=True))
     placed = [(np.arange(len(rows[cell])), rows[cell]) for cell in cells]
     return {
         "row": placed,
         "age": [(place, people["age"][those]) for place, those in placed],
-        "street": [(place, people["street"][those]) for place, those in placed],
+        "block": [(place, people["block"][those]) for place, those in placed],
     }
 
 
@@ -229,7 +229,7 @@ def in_buckets(people: Mapping[str, Array], seed: int) -> dict[str, list[Any]]:
     """Of the people of a bucket: the order of rows, each known by its batch, beside that of the input and of ages."""
     choices = {"method": gh.Anatomize(), "recoding": gh.Angel(k=6)}
     found: dict[str, list[Any]] = {"row": [], "age": []}
-    ages = {name: column for name, column in people.items() if name != "street"}
+    ages = {name: column for name, column in people.items() if name != "block"}
     published = published_tables(ages, seed, **choices)
     batch_of = dict(zip(published["bt"]["value"], published["bt"]["Batch-ID"], strict=True))
     for bucket in runs(published["gt"]["age"]):

@@ -149,7 +149,7 @@ def taxonomy(
     Examples:
       glasshouse taxonomy patients.csv zipcode=prefix:5
       glasshouse taxonomy patients.csv age=intervals:10 --out age.csv
-      glasshouse taxonomy patients.csv disease=diseases.json --separator , --out diseases.csv
+      glasshouse taxonomy patients.csv admitted=dates:month --separator , --out admitted.csv
     """
     from glasshouse.microdata.reading.sources import open_source
     from glasshouse.microdata.taxonomy.hierarchy_file import hierarchy_rows

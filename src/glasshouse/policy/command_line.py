@@ -54,8 +54,8 @@ class CommandLine:
     glasshouse publish 'my patients.csv' --quasi age,sex --k 5 --out out
     >>> made = command_line({"file": "patients.csv", "quasi": ["age, in years"], "k": 5})
     >>> print(made, "because of", made.reason)
-    glasshouse publish policy.toml because of --quasi: what was chosen here cannot be written as an option of the \
-command line, but it can be written in a policy file
+    glasshouse publish policy.toml because of --quasi: this choice cannot be given on the command line, but it \
+can be written in a policy file
     """
 
     arguments: tuple[str, ...]

@@ -47,7 +47,7 @@ class Register:
     >>> register = Register("person", lambda: iter([pa.array(["Ann", "Bob"]), pa.array(["Ann"])]), 3)
     >>> register.check()
     Traceback (most recent call last):
-    glasshouse.errors.InputError: 1 rows have an identifier 'person' that an earlier row has. The guarantee ...
+    glasshouse.errors.InputError: 1 row has an identifier 'person' that an earlier row has. The guarantee ...
     """
 
     def __init__(self, name: str, open: Callable[[], Iterator[pa.Array]], n_rows: int) -> None:

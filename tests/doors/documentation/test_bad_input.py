@@ -108,7 +108,7 @@ def test_a_good_file_passes_so_the_refusals_mean_something(tmp_path: Path) -> No
     )
 
     assert result.exit_code == 0, result.output
-    assert {"release", "audit"} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"release", "audit", "flat"} == {path.name for path in (tmp_path / "out").iterdir()}
 
 
 def test_a_file_that_is_not_there_gets_a_near_name(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_an_existing_folder_is_refused_without_force_and_replaced_with_it(taken:
 
     refused = runner.invoke(glasshouse, command)
     assert (refused.exit_code, "exists already" in refused.stderr) == (2, True)
-    assert [taken] == [path.name for path in (tmp_path / "out").iterdir()]
+    assert sorted([taken, "flat"]) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert runner.invoke(glasshouse, [*command, "--force"]).exit_code == 0
 
 

@@ -112,7 +112,7 @@ def test_what_workers_lack_is_told_in_words(tmp_path: Path) -> None:
         "glasshouse task: folder": (gh.OutputError, "cannot see"),
         "glasshouse task: versions; the driver has 1, a worker has 2": (gh.NotSupported, "the same versions"),
         "ModuleNotFoundError: No module named 'glasshouse'": (gh.InputError, "Glasshouse is not installed"),
-        "glasshouse task: piece 3 failed with ValueError in x.py, line 2": (SparkFailed, "for piece 3 failed"),
+        "glasshouse task: piece 3 failed with ValueError in x.py, line 2": (SparkFailed, "piece 3 failed"),
     }
     for text, (kind, words) in told.items():
         found = _translated(RuntimeError(f"a long story\n{text}\nand its end"), tmp_path)

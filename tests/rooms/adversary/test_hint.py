@@ -281,7 +281,7 @@ def test_without_ends_boxes_are_a_mixture(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(seating, "_MOST_MATCHES", 0)
     found = attacked(earners(2.0, n=200), gh.Mirror(inner="ace"), "boxes")
     assert found.how == "by group, mixture"
-    assert any("group by group" in note for note in found.notes)
+    assert any("for each group separately" in note for note in found.notes)
 
 
 def test_a_bucket_with_too_many_columns_is_gone_through_group_by_group(monkeypatch: pytest.MonkeyPatch) -> None:

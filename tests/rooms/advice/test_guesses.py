@@ -108,6 +108,10 @@ def test_a_terminal_is_asked_and_a_pipe_is_not(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_weight_of_bodies_is_no_survey_weight() -> None:
-    columns = {"weight_kg": [70.5, 81.0, 64.2, 90.1], "wgt": [1.5, 2.5, 1.25, 3.0], "ill": ["flu", "gout", "flu", "flu"]}
+    columns = {
+        "weight_kg": [70.5, 81.0, 64.2, 90.1],
+        "wgt": [1.5, 2.5, 1.25, 3.0],
+        "ill": ["flu", "gout", "flu", "flu"],
+    }
     notices = [notice for notice in gh.inspect(columns).notices if "survey weight" in notice]
     assert [notice.split()[0] for notice in notices] == ["wgt"]

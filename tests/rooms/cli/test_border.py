@@ -70,7 +70,7 @@ def lines(place: Path) -> dict[str, tuple[list[str], int]]:
         "publish": (["publish", policy, "--force"], 0),
         "publish on disk": (
             ["publish", file, "--quasi", "name", "--sensitive", ILL.replace(",", ""), "--ell", "2", "--engine", "disk",
-             "--accept", "line-breaks", "--out", str(place / "disk"), "--force"], 0),
+             "--accept", "line-breaks,direct-identifiers", "--out", str(place / "disk"), "--force"], 0),
         "publish nothing": (["publish", file, "--quasi", f"x{EVIL}", "--k", "2", "--out", str(place / "no")], 2),
         "publish by a wrong option": (["publish", file, "--method", EVIL], 2),
         "verify": (["verify", release], 0),

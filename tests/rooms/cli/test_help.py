@@ -128,7 +128,7 @@ def test_the_help_names_the_other_defaults_as_they_are() -> None:
     assert "The default is a million, or 50,000 for hint" in attacks["--most-runs"]
     hint = {field.name: field.default for field in fields(Hint)}
     assert hint["most_runs"] == 50_000
-    assert f"{hint['strength']} by default" in attacks["--strength"]
+    assert f"the default, {hint['strength']}," in attacks["--strength"]
     assert f"The default is {_MEMORY >> 20} MiB" in helps("publish")["--memory"]
     for paper in (anatomy, angel, minimality, transparent):
         assert f"by default {paper.QUESTIONS}" in helps("reproduce")["--questions"]
@@ -143,4 +143,5 @@ def test_every_help_that_names_a_default_by_a_number_or_a_name_is_checked_above_
         if "default" in text.lower() and re.search(named, text)
     }
     above = {"attack --most-runs", "attack --strength", "publish --method", "publish --recoding", "publish --memory"}
-    assert found == {*above, "reproduce --questions", "publish --edition"}  # editions: tests/rooms/journeys
+    elsewhere = {"reproduce --questions", "publish --edition"}  # editions: tests/rooms/journeys
+    assert found == {*above, *elsewhere, "publish --retention"}  # which names its recoding

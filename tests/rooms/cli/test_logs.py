@@ -105,7 +105,7 @@ def test_errors_that_name_a_value_leave_only_their_class_in_the_log(world: Path)
 
 
 def test_the_journey_tells_its_steps_in_their_order_with_their_counts(world: Path) -> None:
-    run(f"publish patients.csv {ROLES} --ell 3 --out out --report brief --log-json steps.log")
+    run(f"publish patients.csv {ROLES} --ell 3 --out out --no-flat --report brief --log-json steps.log")
     run(f"publish patients.csv {ROLES} --ell 3 --out disk --engine disk --log-json disk.log")
     steps, disk = (
         [json.loads(line) for line in (world / name).read_text().splitlines()] for name in ("steps.log", "disk.log")

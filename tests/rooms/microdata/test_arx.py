@@ -200,7 +200,7 @@ def test_the_command_writes_the_hierarchy_of_a_column(tmp_path: Path) -> None:
     assert run(f"zip={out}").output == expected
     for words, told in (
         (["zip=prefix:5", "--out", str(out)], "exists already"),
-        ([f"zip={out}", "--out", str(out), "--force"], "it is the file that is read"),
+        ([f"zip={out}", "--out", str(out), "--force"], "or the command reads it"),
         (["zip=prefix:5", "--separator", "tab"], "cannot be printed"),
         (["zap=prefix:5"], "there is no column 'zap'"),
         (["zip=prefix:4"], "2 codes of column 'zip' are longer"),

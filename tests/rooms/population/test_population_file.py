@@ -134,7 +134,10 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "a huge weight": (lambda data: data["weights"][0].__setitem__(0, 1e300), "too large for a model"),
     "a row less": (lambda data: data["weights"].pop(), "as many rows and columns"),
     "a ragged row": (lambda data: data["weights"][0].pop(), "something other than numbers"),
-    "a ridge of 0": (lambda data: data["ridges"].__setitem__(0, 0), "a ridge, which is a parameter of the model, is not above 0"),
+    "a ridge of 0": (
+        lambda data: data["ridges"].__setitem__(0, 0),
+        "a ridge, which is a parameter of the model, is not above 0",
+    ),
     "no z": (lambda data: data.update(z=None), "entry 'z' is missing"),
     "z too low": (lambda data: data.update(z=1.0), "says that nothing was learned"),
     "another model": (lambda data: data.update(model="uniform"), "does not agree with its numbers"),

@@ -207,7 +207,7 @@ def test_dropping_missing_values_is_verifying_the_complete_rows(table: list[dict
 
     assert found.to_dict() | {"counting": []} == verify(table_of(complete), **options).to_dict() | {"counting": []}
     dropped = len(table) - len(complete)
-    assert any(f"{dropped} rows" in line for line in found.counting) == (dropped > 0)
+    assert any(f"{dropped} row" in line for line in found.counting) == (dropped > 0)
 
 
 # --- what changes nothing ---------------------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_a_number_and_the_text_that_looks_like_it_are_two_values(frame: Any) -> 
         "suppressed cells: they are equal to each other if they are written alike, and to no other value, in age (2)"
         in found.counting
     )
-    assert [line for line in found.notices if "mixes types" in line]
+    assert [line for line in found.notices if "has numbers and texts" in line]
     assert not found.holds
 
 
