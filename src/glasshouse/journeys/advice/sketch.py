@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,8 +141,8 @@ class Sketch:
     def n_left_out(self, principle: Principle) -> int | None:
         """How many people must be left out so that the others can obey a principle; None if that does not help.
 
-        With several sensitive columns the number depends on who is drawn: then it is the largest of some draws, and a
-        fiftieth of the table more.
+        With several sensitive columns the number depends on who is drawn: then it is the largest of some draws, and
+        twice the square root of the number of people more.
 
         >>> import glasshouse as gh
         >>> sketch = Sketch.of(gh.synthetic.hospital(500, seed=1))
@@ -157,7 +158,7 @@ class Sketch:
         except Infeasible:
             return None
         n = self.n_people - min(kept)
-        return n + self.n_people // 50 if several and n else n
+        return n + 2 * isqrt(self.n_people) if several and n else n
 
     def plan(self, arguments: Mapping[str, Any]) -> SketchedPlan:
         """What publishing by these arguments of `glasshouse.publish` would decide, or refuse.
