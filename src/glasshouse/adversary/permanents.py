@@ -107,7 +107,7 @@ def exact_shares(
 
     order = np.argsort(of_kind[kind], kind="stable")
     bounds = np.searchsorted(of_kind[kind][order], np.arange(len(roots) + 1))
-    work = _distinct(kind, places, of_kind, len(roots))
+    work = _least_states(kind, places, of_kind, len(roots))
 
     def attempt(c: int, most: int) -> tuple[bool, int]:
         pairs = order[bounds[c] : bounds[c + 1]]
@@ -148,19 +148,26 @@ def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool
     return spent
 
 
-def _distinct(
+def _least_states(
     kind: NDArray[np.int64], places: NDArray[np.int64], of_kind: NDArray[np.int64], n: int
 ) -> NDArray[np.int64]:
-    """How many pairs every component has at least, after what is alike has been put together: told by hashes."""
+    """How many states every component takes about at least, so that what is hopeless is not even begun.
+
+    What is alike is put together first, told by hashes. Somebody who may take any of d places is, before the i-th of
+    them is looked at, at one of the earlier ones or still free: i states, and d (d + 1) / 2 for all of them. That
+    others leave a person no choice is not considered.
+    """
     if not len(kind):
         return np.zeros(n, np.int64)
     by_kind = _hash_sums(kind, places)
     by_place = _hash_sums(places, by_kind[kind].astype(np.int64))
     both = _hashes(by_kind)[kind] + by_place[places]
-    order = np.argsort(both)
-    component, both = of_kind[kind][order], both[order]
-    new = np.append(True, (both[1:] != both[:-1]) | (component[1:] != component[:-1]))
-    return np.bincount(component[new], minlength=n)
+    _, one = np.unique(both, return_index=True)  # a pair of a class of people and a class of places
+    classes, of_pair = np.unique(by_kind[kind[one]], return_inverse=True)
+    n_options = np.bincount(of_pair.reshape(-1), minlength=len(classes))
+    component = np.empty(len(classes), np.int64)
+    component[of_pair.reshape(-1)] = of_kind[kind[one]]
+    return np.bincount(component, weights=n_options * (n_options + 1) // 2, minlength=n).astype(np.int64)
 
 
 def _hash_sums(of: NDArray[np.int64], what: NDArray[np.int64]) -> NDArray[np.uint64]:
