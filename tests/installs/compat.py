@@ -2,28 +2,34 @@
 
     python -m tests.installs.compat                        both ends, everything but Spark
     python -m tests.installs.compat lowest tests/rooms     one end, some of the tests
-    python -m tests.installs.compat newest --extras spark  with the extra as well
+    python -m tests.installs.compat lowest --extras spark  with the extra as well
 
-*Lowest*: Python 3.11 with exactly the lower bound of every dependency. *Newest*: the newest promised Python of this
-machine with the newest version of every dependency. The tests run against the wheel, in a fresh environment.
+*Lowest*: Python 3.11 with exactly the lower bound of every dependency. *Newest*: the newest promised Python with the
+newest version of every dependency; where this machine does not have that Python, in a bare Debian that has it, which
+needs root and apt. The tests run against the wheel.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from tests.installs.artifacts import build
 from tests.installs.bounds import lowest, requirements
-from tests.installs.environments import ROOT, Environment, newest_python, oldest_python
+from tests.installs.debian import HOME, bare_system
+from tests.installs.environments import NEWEST, ROOT, Environment, newest_python, oldest_python
 
-__all__ = ["run"]
+__all__ = ["run", "run_in_debian"]
 
 EXTRAS = ["yaml", "formats", "frames", "postgres", "trees", "studio"]
 CHECKERS = {"ruff", "mypy", "import-linter", "types-PyYAML", "pandas-stubs"}  # `make check` runs them, not the tests
+DEBIAN = "testing"  # has the newest Python
+PROJECT = f"{HOME}/project"
+OPTIONS = ["-q", "--dist", "worksteal", "-p", "no:cacheprovider"]
 
 
 def run(end: str, wheel: Path, tests: list[str], extras: list[str], workers: str) -> bool:
@@ -36,12 +42,28 @@ def run(end: str, wheel: Path, tests: list[str], extras: list[str], workers: str
         fresh.install("--constraint", constraints, f"{wheel}[{','.join(extras)}]", *_tools())
         print(f"== {end} versions, {python}", flush=True)
         fresh.run("python", "-m", "pip", "--disable-pip-version-check", "freeze", "--all")
-        options = ["-q", "-n", workers, "--dist", "worksteal", "-p", "no:cacheprovider"]
         try:
-            fresh.run("python", "-m", "pytest", *options, *tests, cwd=ROOT, env={"PYTHONDONTWRITEBYTECODE": "1"})
+            fresh.run("python", "-m", "pytest", *OPTIONS, "-n", workers, *tests, cwd=ROOT)
         except subprocess.CalledProcessError:
             return False
     return True
+
+
+def run_in_debian(wheel: Path, tests: list[str], extras: list[str], workers: str) -> bool:
+    """Do so with the newest versions, on the Python of a bare Debian, with a copy of what is under version control."""
+    beside = ROOT.parent / "shared"
+    with bare_system(DEBIAN, {beside: f"{HOME}/shared"} if beside.is_dir() else {}) as bare:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+        for name in filter(None, listed.split("\0")):
+            copy = bare.root / PROJECT[1:] / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy)
+        needed = [str(one) for one in requirements(extras)]
+        bare.install(str(wheel), *needed, *_tools())
+        print(f"== newest versions, {bare.named}", flush=True)
+        print(bare.run("pip", "--disable-pip-version-check", "freeze", "--all"), end="", flush=True)
+        command = ["python", "-m", "pytest", *OPTIONS, "-n", workers, *tests]
+        return bare.succeeds("env", "--chdir", PROJECT, *command)
 
 
 def _tools() -> list[str]:
@@ -62,7 +84,12 @@ def main() -> None:
     wheel, _ = build(oldest_python())
     extras = EXTRAS + [extra for extra in given.extras.split(",") if extra]
     ends = ["lowest", "newest"] if given.end == "both" else [given.end]
-    failed = [end for end in ends if not run(end, wheel, [*given.tests, *more], extras, given.workers)]
+    failed = []
+    for end in ends:
+        asked = (wheel, [*given.tests, *more], extras, given.workers)
+        away = end == "newest" and newest_python() != f"python3.{NEWEST}"
+        if not (run_in_debian(*asked) if away else run(end, *asked)):
+            failed.append(end)
     if failed:
         raise SystemExit(f"tests failed with the {' and the '.join(failed)} versions")
 

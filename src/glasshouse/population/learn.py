@@ -12,6 +12,7 @@ import numpy as np
 
 from glasshouse import bounds
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.population.combinations import with_combinations
 from glasshouse.population.deals import Deals
 from glasshouse.population.doubt import doubt_of
@@ -39,15 +40,16 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.contents import Published, Seats
 
-__all__ = ["FEWEST", "learn", "learned_from", "restored"]
+__all__ = ["learn", "learned_from", "restored", "too_little"]
 
 _DRAWS: Final = 20
 _SEED: Final = 1
 _DRAWS_SEED: Final = 2  # of the draws alone, so that they can be made again from the weights
 _DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
-FEWEST: Final = 200
-"""The smallest number of people to learn from."""
+_FEWEST: Final = 200  # people to learn from
+_FEWEST_EACH: Final = 5  # people for every value, on average
+_MOST_CHANCES: Final = 30_000_000  # people times values: with more, learning would take longer than about ten minutes
 _LEARNED: Final = 350  # bytes that learning takes for a seat, at least
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
 
@@ -97,8 +99,8 @@ def learn(
     found = learned_from(evidence, published, seats, report)
     if found is None:
         raise NotSupported(
-            f"nothing can be learned from a release of {release.n_tuples:,} people",
-            instead=f"at least {FEWEST} people are needed; questions are answered without a model",
+            f"nothing can be learned from this release: {too_little(published, seats)}",
+            instead="questions are answered without a model",
         )
     if keep is not None:
         found.save(keep)
@@ -135,8 +137,8 @@ def restored(
 def learned_from(
     evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None] = lambda _: None
 ) -> Population | None:
-    """Learn from one table of seats, once for every release; None if it has too few people for that."""
-    if int(seats.count.sum()) < FEWEST:
+    """Learn from one table of seats, once for every release; None where `too_little` says why not."""
+    if too_little(published, seats):
         return None
     kept, key = _kept.setdefault(evidence.release, {}), _key(evidence, published, seats)
     if key not in kept:
@@ -152,6 +154,19 @@ def learned_from(
             found = replace(found, weights=ready.sample.fit(found.ridges, found.weights))
         kept[key] = ready.population(replace(found, weights=found.weights.round(_DIGITS)))
     return kept[key]
+
+
+def too_little(published: Published, seats: Seats) -> str:
+    """Why nothing is learned from a table of seats: too few people, or too many values; or an empty text."""
+    n_people, n_values = int(seats.count.sum()), len(published.values)
+    if n_people < _FEWEST:
+        return f"the release has fewer than {_FEWEST} people"
+    column = f"the column {published.column!r} has {counted(n_values, 'different value')}"
+    if n_people < _FEWEST_EACH * n_values:
+        return f"{column}, and fewer than {_FEWEST_EACH} people on average have the same one"
+    if min(n_people, _FOR_RIDGES) * n_values > _MOST_CHANCES:
+        return f"{column}, which are too many to learn from in reasonable time"
+    return ""
 
 
 def _key(evidence: Evidence, published: Published, seats: Seats) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,24 @@ def test_of_few_people_nothing_is_learned_and_the_answer_says_so() -> None:
     assert FEW in repr(found)
     assert FEW in found._repr_html_()
     assert found.to_dict()["notes"] == [FEW, FEW_TELL]
+
+
+@pytest.mark.parametrize(
+    ("n", "n_values", "why"),
+    [
+        (1_200, 600, "and fewer than 5 people on average have the same one"),
+        (40_000, 1_000, "which are too many to learn from in reasonable time"),
+    ],
+)
+def test_of_a_column_with_too_many_values_nothing_is_learned(n: int, n_values: int, why: str) -> None:
+    columns = people(n)
+    columns["ill"] = np.array([f"text {i % n_values}" for i in range(n)])
+    begun = time.process_time()
+    found = gh.query(released(columns), "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'text 1'")
+
+    told = f"answered by the uniform model: the column 'ill' has {n_values:,} different values, {why}"
+    assert found.notes == (told, FEW_TELL if n < 5_000 else FEW_TELL.partition(", and")[0])
+    assert time.process_time() - begun < 30  # learning would take minutes
 
 
 def test_a_release_that_teaches_nothing_is_answered_by_the_uniform_model_with_a_note() -> None:

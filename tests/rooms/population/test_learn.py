@@ -273,7 +273,7 @@ def test_another_tools_table_teaches_where_its_cells_can_be_read() -> None:
 
 def test_of_few_people_nothing_is_learned() -> None:
     release = released(people(150))
-    with pytest.raises(gh.NotSupported, match="150 people"):
+    with pytest.raises(gh.NotSupported, match="the release has fewer than 200 people"):
         gh.learn(release)
     assert gh.query(release, "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v5'").model == "uniform"
 

@@ -24,7 +24,7 @@ from glasshouse.adversary.risks.risk_attack import Scene, control_people, other_
 from glasshouse.adversary.task import Attack
 from glasshouse.declarations import Declared
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.population.learn import learned_from
+from glasshouse.population.learn import learned_from, too_little
 from glasshouse.supports.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -147,12 +147,8 @@ class DeFinetti(Attack):
         except InputError as error:
             return None, f"Nothing was learned, and the probabilities are those of linking: {error}"
         if population is None:
-            n = int(seats.count.sum())
-            return (
-                None,
-                f"Nothing was learned, and the probabilities are those of linking: {n:,} people are too few to "
-                "learn from.",
-            )
+            why = too_little(task.contents, seats)
+            return None, f"Nothing was learned, and the probabilities are those of linking: {why}"
         return population, ""
 
     def _cost(

@@ -21,7 +21,7 @@ from glasshouse.analyst.answers.estimates import Totals
 from glasshouse.analyst.answers.survey_weight import Deviations
 from glasshouse.cells import key_of
 from glasshouse.errors import InputError, ParameterError
-from glasshouse.population.learn import FEWEST, learned_from
+from glasshouse.population.learn import learned_from, too_little
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,8 +89,8 @@ def learned_population(
     """What a release teaches of some attributes; nothing where the papers' model serves.
 
     It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does if
-    the release has too few people or teaches too little, and if its cells do not say which values they stand for; then
-    it is said why.
+    the release has too few people or too many values, if it teaches too little, and if its cells do not say which
+    values they stand for; then it is said why.
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
@@ -103,7 +103,7 @@ def learned_population(
         return Taught(None, str(error), _UNRELATED if dealt else "")
     few = _FEW if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ""
     if population is None:
-        return Taught(None, f"the release has fewer than {FEWEST} people", few)
+        return Taught(None, too_little(published, seats), few or (_UNRELATED if dealt else ""))
     if population.model == "uniform":
         why = (
             "the model learned from the release predicts groups that were set aside for testing no better than "
