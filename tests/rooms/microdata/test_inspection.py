@@ -334,6 +334,13 @@ def test_the_suggested_sensitive_column_can_be_protected_first_needs_no_bins_sec
     assert inspect({"income": often, "disease": often}).suggested["sensitive"] == "disease"
 
 
+def test_texts_that_hardly_repeat_are_suggested_last() -> None:
+    told = [f"visit {i}: pain" for i in range(200)]
+    table = {"age": list(range(200)), "diagnosis": told, "diabetes": ["yes"] * 20 + ["no"] * 180}
+
+    assert inspect(table).suggested["sensitive"] == "diabetes"
+
+
 def test_a_date_is_known_to_others_whatever_its_name_speaks_of() -> None:
     report = inspect({"diagnosis date": [date(2020, 1, 1), date(2020, 1, 1), date(2020, 1, 2)]})
 

@@ -209,12 +209,15 @@ def _topic(m: Measured) -> _Topic | None:
 
 
 def _likeliest(reports: Sequence[ColumnReport], topics: dict[str, _Topic]) -> str | None:
-    """Choose the column to protect: one that can be l-diverse at all, that needs no bins, and of the gravest topic."""
+    """Choose the column to protect.
+
+    One whose values repeat, that can be l-diverse at all, that needs no bins, and of the gravest topic.
+    """
     gravity = list(SENSITIVE)
 
-    def preference(report: ColumnReport) -> tuple[bool, bool, int, int, str]:
+    def preference(report: ColumnReport) -> tuple[bool, bool, bool, int, int, str]:
         ell, grave = report.largest_ell, gravity.index(topics[report.name].name)
-        return (ell < 2, report.is_amount, grave, -ell, report.name)
+        return (report.kind == "text", ell < 2, report.is_amount, grave, -ell, report.name)
 
     likeliest = min((report for report in reports if report.name in topics), key=preference, default=None)
     return likeliest.name if likeliest else None
