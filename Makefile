@@ -5,6 +5,8 @@ VENV := .venv
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# Tests start many processes: each would compile the package again where Python was told to keep nothing.
+unexport PYTHONDONTWRITEBYTECODE
 KERNELS := $(shell find src -name '_*kernels.py' -o -name '*.pxd')
 
 .DEFAULT_GOAL := help

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,9 @@ settings.register_profile("look", deadline=None, print_blob=True)
 settings.load_profile("look" if LOOK else "gate")
 
 pytest_plugins = ["tests.repeatable"]
+
+# A shell that starts the tests in the background has interrupts ignored, by the processes that tests start as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from zlib import crc32
 
-FACTOR = Fraction(os.environ.get("GLASSHOUSE_TABLES", "1/10"))
-SHARE = Fraction(os.environ.get("GLASSHOUSE_EXAMPLES", "1/4"))
+FACTOR = Fraction(os.environ.get("GLASSHOUSE_TABLES", "1/20"))
+SHARE = Fraction(os.environ.get("GLASSHOUSE_EXAMPLES", "1/8"))
 LOOK = bool(os.environ.get("GLASSHOUSE_LOOK"))
 
 
@@ -59,10 +59,10 @@ def kept(cases: Sequence[tuple[str, tuple[str, ...]]], one_in: int) -> set[str]:
 
 
 def tables(n: int) -> int:
-    """So many tables, times what GLASSHOUSE_TABLES says; a tenth without."""
+    """So many tables, times what GLASSHOUSE_TABLES says; a twentieth without."""
     return max(1, int(n * FACTOR))
 
 
 def examples(n: int) -> int:
-    """So many examples, times what GLASSHOUSE_EXAMPLES says; a quarter without, and ten at least."""
+    """So many examples, times what GLASSHOUSE_EXAMPLES says; an eighth without, and ten at least."""
     return max(10, int(n * SHARE))

@@ -14,6 +14,7 @@ import pytest
 import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.release import layout
+from tests.architecture.house import tree_of
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src" / "glasshouse"
@@ -64,7 +65,7 @@ def is_name(node: Any) -> bool:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_nobody_outside_its_folder_asks_for_a_class_of_the_catalogue(folder: str) -> None:
     for path in sources(folder):
-        asked = classes_tested(ast.parse(path.read_text(encoding="utf-8"))) & FOLDERS[folder]
+        asked = classes_tested(tree_of(path)) & FOLDERS[folder]
         assert asked == set(), f"{inside(path)}: let the classes declare what is asked of {', '.join(asked)}"
 
 
@@ -76,8 +77,9 @@ def test_a_test_for_a_class_is_seen() -> None:
 
 def test_the_published_format_is_spelled_in_one_file() -> None:
     for path in sources(*SECOND_SPELLING, *OTHER_MEANINGS):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        spelled = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in SPELLED}
+        spelled = {
+            node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant) and node.value in SPELLED
+        }
         assert spelled == set(), f"{inside(path)} spells {', '.join(spelled)}: take the name from release/layout.py"
 
 

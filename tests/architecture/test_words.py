@@ -10,6 +10,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,12 @@ def test_pages_are_in_plain_words(page: Path) -> None:
     assert [] == [*found_in(prose_of(page), names), *found_in(outputs_of(page), SPOKEN)]
 
 
-def words_of(source: Path) -> Iterator[str]:
+@cache
+def words_of(source: Path) -> tuple[str, ...]:
     """The strings and comments of a file, without names between backquotes."""
-    for token in tokenize.generate_tokens(io.StringIO(source.read_text(encoding="utf-8")).readline):
-        if token.type in (tokenize.STRING, tokenize.COMMENT):
-            yield re.sub(r"`[^`\n]*`", " ", token.string)
+    tokens = tokenize.generate_tokens(io.StringIO(source.read_text(encoding="utf-8")).readline)
+    told = (token.string for token in tokens if token.type in (tokenize.STRING, tokenize.COMMENT))
+    return tuple(re.sub(r"`[^`\n]*`", " ", text) for text in told)
 
 
 @pytest.mark.parametrize("name", IN_SOURCE)

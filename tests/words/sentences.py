@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ _MACHINE = re.compile(r"^\s*(SELECT|CREATE|INSERT|COPY|DROP|SET|BEGIN|<\w)|;\s*$
 _FEWEST_WORDS = 3
 
 
+@cache
 def sentences() -> dict[str, list[str]]:
     """The sentences of each file that has any, in the order in which they stand there."""
     found = {}
