@@ -239,7 +239,8 @@ def pages_of_anatomize(counts: Iterable[int], d: int, disk: Disk | None = None) 
     counts = [n for n in counts if n]
     if len(counts) > disk.memory:
         raise NotSupported(
-            f"{len(counts)} buckets in {disk.memory} pages of memory", instead="give at least one page for each bucket"
+            f"{len(counts)} buckets do not fit into {disk.memory} pages of memory",
+            instead="give at least one page for each bucket",
         )
     n, width = sum(counts), d + 1
     disk.read(n, width=width)  # line 2 of Figure 3: hash

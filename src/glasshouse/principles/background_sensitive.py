@@ -143,7 +143,7 @@ class BackgroundSensitive(Principle):
 
     def _refuse(self) -> NoReturn:
         raise NotSupported(
-            f"{self.title} with a recoding that publishes groups",
+            f"{self.title} cannot be guaranteed with a recoding that publishes groups",
             instead="publish with the recoding 'perturbed', for which this guarantee holds",
         )
 

@@ -67,7 +67,7 @@ def facts_of(
     """Gather what a report says of a release of a table."""
     if release.editions:
         raise NotSupported(
-            "a report on several editions, with a table of only some of their people",
+            "a report on several editions cannot be made with a table of only some of their people",
             instead="report on one edition, gh.edition_of(release, LABEL), with the table of the people who were "
             "added in it",
         )

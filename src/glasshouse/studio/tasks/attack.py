@@ -224,7 +224,7 @@ def _chosen(
     known = {field.name for field in fields(made)}
     if "column" not in known and len(release.recipe.sensitive) > 1:
         raise NotSupported(
-            "this attack on several sensitive columns together",
+            "this attack does not support several sensitive columns together",
             instead="choose another attack: something else that the attacker knows",
         )
     watch = deadline(inf if asked.get("effort") == "full" else _SECONDS)
