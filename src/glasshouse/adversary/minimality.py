@@ -119,7 +119,7 @@ class Minimality(Attack):
             raise NotSupported(
                 "the attack minimality does not use a prior for single people",
                 instead="leave out the prior: the attack counts possible tables, and takes all of them to be equally "
-                    "probable",
+                "probable",
             )
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
