@@ -322,8 +322,9 @@ def _mapped(frame: DataFrame, task: Callable[[Iterator[Any]], Iterator[Any]], sc
     size = len(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
     if size > _LARGEST_TASK:
         raise NotSupported(
-            f"a function of {size:,} bytes for a task, which Spark would write to a file together with its keys",
-            instead="pass large data as ballast",
+            f"a function of {size:,} bytes is too large for a task: Spark would write it to a file, together with "
+            "secret keys",
+            instead="give large data to the argument 'ballast', not inside the function",
         )
 
     def glasshouse(batches: Iterator[Any]) -> Iterator[Any]:  # the name that Spark's pages show
