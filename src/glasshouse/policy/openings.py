@@ -95,8 +95,8 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
         merged = [*choices.get("normalise", ()), *alike]
         yield (
             (
-                f"Values of {', '.join(alike)} that differ only in capital letters, spaces, invisible characters or "
-                "forms of dashes and quotation marks become one value."
+                f"Values of {', '.join(alike)} that differ only in capital letters, spaces, dashes, quotation marks "
+                "or invisible characters become one value."
             ),
             {**choices, "normalise": merged},
         )
