@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of papers and theorems in reasons are explained wherever a person reads them, and as the documentation has it."""
+"""Names of papers and theorems are explained wherever a person reads a reason, and as the documentation has it."""
 
 from __future__ import annotations
 

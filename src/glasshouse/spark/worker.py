@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
+from glasshouse.plural import counted
 from glasshouse.release.package.parts import PublishedPart, write_part
 from glasshouse.spark.seal import put
 from glasshouse.version import VERSION
@@ -191,7 +192,10 @@ class Dispatch:
                     f"there are rows of the shape {words.shape}, where {known.n_words} columns were expected"
                 )
             if len(parts) and not 0 <= int(parts.min()) <= int(parts.max()) < known.n_parts:
-                raise TaskFailed(f"a row has the number of a part that does not exist: there are {known.n_parts} parts")
+                raise TaskFailed(
+                    "a row has the number of a part that does not exist: the table has "
+                    f"{counted(known.n_parts, 'part')}"
+                )
             order = np.argsort(parts, kind="stable")
             ends = np.cumsum(np.bincount(parts, minlength=known.n_parts))
             for part, some in enumerate(np.split(words[order], ends[:-1])):

@@ -185,7 +185,7 @@ def test_the_command_does_not_pass_in_silence_where_it_is_open_which_value_was_c
     given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
     result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", limit])
     assert result.exit_code == code, result.output
-    assert ("the probabilities of this attack are not above 1/2" in result.stderr) == (code == 1)
+    assert ("no probability of this attack is above 1/2" in result.stderr) == (code == 1)
     assert "a probability may then reach 1.0000" in result.stdout
 
 

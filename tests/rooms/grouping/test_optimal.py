@@ -323,7 +323,7 @@ def test_combinations_are_counted_and_not_the_values_of_an_attribute() -> None:
 def test_other_requirements_are_refused() -> None:
     table = gh.examples.transparent_t1()
 
-    with pytest.raises(gh.NotSupported, match="Opt-Gen under a requirement other than l-diversity"):
+    with pytest.raises(gh.NotSupported, match="Opt-Gen supports only l-diversity"):
         OptGen().divide(table, Requirement.of(gh.KAnonymity(k=2), table))
 
 

@@ -60,7 +60,7 @@ def test_the_groups_of_mask_do_not_depend_on_sensitive_values() -> None:
 def test_mask_needs_a_diverse_group_to_imitate() -> None:
     table = gh.read({"age": [1, 1, 2, 2], "ill": ["a", "a", "b", "b"]}, quasi=["age"], sensitive="ill")
 
-    with pytest.raises(Infeasible, match="there is no group to imitate"):
+    with pytest.raises(Infeasible, match="no group whose distribution it could copy"):
         mask(table, 2, source=gh.Source.seeded(1))
 
 
