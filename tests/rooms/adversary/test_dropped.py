@@ -519,4 +519,4 @@ def test_a_report_that_does_not_go_through_people_says_whom_its_bound_leaves_out
     found = gh.make_report(release, table, effort=effort).to_dict()["beliefs"]
     bounded = [entry for entry in found if entry["bound"]]
     assert {entry["adversary"] for entry in bounded} == {"linking", "algorithm-aware"}
-    assert all(f"the {release.n_dropped} who were dropped" in entry["because"] for entry in bounded)
+    assert all(f"the {release.n_dropped} who were left out" in entry["because"] for entry in bounded)

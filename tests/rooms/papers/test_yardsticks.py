@@ -80,7 +80,7 @@ def test_anatomizing_takes_the_passes_of_theorem_3() -> None:
     disk = Disk(page=64, memory=2)
 
     assert pages_of_anatomize([12, 8], 1, disk) == 3 + (2 + 1) + (2 + 1) + 3 + 3 + 3 + 3 + 3 + 4
-    with pytest.raises(NotSupported, match="3 buckets in 2 pages"):
+    with pytest.raises(NotSupported, match="3 buckets do not fit into 2 pages"):
         pages_of_anatomize([4, 4, 4], 1, Disk(page=64, memory=2))
 
 
