@@ -257,10 +257,13 @@ def notes_of(error: BaseException) -> list[str]:
 
 
 class NotSupported(GlasshouseError):
-    """Something is not possible, or not together with something else; ``instead`` says what is."""
+    """Something is not possible, or not together with something else: ``what`` says it in a sentence.
+
+    ``instead`` says what is possible, as a sentence that comes after it.
+    """
 
     def __init__(self, what: str, *, instead: str) -> None:
-        super().__init__(f"not possible: {what}; {instead}")
+        super().__init__(f"{what}; {instead}")
         self.what = what
         self.instead = instead
 

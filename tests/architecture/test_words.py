@@ -43,8 +43,10 @@ OF_PAPERS = ("tuple", "he")  # the papers' own words, where a page goes through 
 
 
 def prose_of(page: Path) -> str:
-    """What a person reads on a page: no code, no addresses, and of the glossary not the words of others."""
-    text = re.sub(r"`[^`\n]*`|\]\([^)]*\)|(?m:^:::.*$)", " ", FENCE.sub("", page.read_text(encoding="utf-8")))
+    """What a person reads on a page: no code, addresses or titles; of the glossary not the words of others."""
+    text = re.sub(
+        r"`[^`\n]*`|\]\([^)]*\)|: \*[^*]+\*,|(?m:^:::.*$)", " ", FENCE.sub("", page.read_text(encoding="utf-8"))
+    )
     return re.sub(r"\|[^|\n]*\|$", "", text, flags=re.MULTILINE) if page.name == "glossary.md" else text
 
 

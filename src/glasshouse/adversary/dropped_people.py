@@ -181,9 +181,10 @@ def _with_bound(found: Posterior, bound: Posterior) -> Posterior:
     """Keep a bound for an attacker who knows which value was too frequent, and say what it is."""
     most, n = bound.largest[bound.kind], int(np.count_nonzero(bound.largest[bound.kind] > found.largest[found.kind]))
     note = (
-        "the attack does not know which of the values that are published most often was too frequent in the table. An "
-        "attacker who knows it, for example because one of them is the most frequent among people in general, knows "
-        f"more about {n:,} people who may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
+        "records were dropped because a value was too frequent for the principle, and the attack does not know "
+        "which one of the values that are published most often that was. An attacker who knows it, for example "
+        f"because one of these values is the most frequent among people in general, knows more about {n:,} people "
+        f"who may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
     )
     return replace(found, notes=(*found.notes, note), once_known=replace(bound, how="bound"))
 

@@ -201,7 +201,7 @@ def _exact(weight: Any, name: str = "prior") -> Fraction:
     try:
         number = bounds.exact(weight)
     except (TypeError, ValueError):
-        raise ParameterError("Knowledge", name, "exact numbers of at least 0", weight) from None
+        raise ParameterError("Knowledge", name, "numbers of at least 0, such as 2, 0.5 or '1/3'", weight) from None
     if number < 0:
-        raise ParameterError("Knowledge", name, "exact numbers of at least 0", weight)
+        raise ParameterError("Knowledge", name, "numbers of at least 0, such as 2, 0.5 or '1/3'", weight)
     return number

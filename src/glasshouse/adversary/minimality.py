@@ -118,7 +118,8 @@ class Minimality(Attack):
         if knowledge.is_personal:
             raise NotSupported(
                 "the attack minimality does not use a prior for single people",
-                instead="leave out the prior: the attack counts possible tables (TRANSPARENT Proposition 2)",
+                instead="leave out the prior: the attack counts possible tables, and takes all of them to be equally "
+                "probable",
             )
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
@@ -262,7 +263,7 @@ class _Board:
             Beliefs(offsets, codes, shares),
             presence,
             because=lambda kind, code: failed.get(
-                kind, "no further division of the group would have excluded possible tables"
+                kind, "the fact that the group was not divided further rules out no possible table"
             ),
             notes=(*notes, f"the release is minimal for {n_worlds:,} of the tables that fit it"),
         )

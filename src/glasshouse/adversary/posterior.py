@@ -13,6 +13,7 @@ import pyarrow as pa
 from glasshouse.cells.compound import part_values
 from glasshouse.errors import InputError
 from glasshouse.plural import counted
+from glasshouse.references import explained
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
@@ -369,7 +370,8 @@ class Posterior:
         if self.limit is not None:
             share, times = f"{self.share_above():.2%} of people", f"{self.multiple():.2f} times"
             lines.append(f"  above {self.limit!s:<14} {share}; the largest is {times} {self.limit}")
-        return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
+        notes = (*self.notes, *explained(*self.notes))
+        return in_lines([*lines, *(f"  note: {note}" for note in notes)])
 
 
 def _bars(shares: NDArray[np.float64]) -> str:

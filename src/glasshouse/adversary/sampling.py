@@ -112,9 +112,9 @@ class Sampled(NamedTuple):
     def figures(self) -> str:
         """The largest error, and how far the round was from being accepted."""
         return (
-            f"{self.error.max(initial=0.0):.3g}, R-hat {self.largest_r_hat:.3f} (at most {MOST_R_HAT} is "
-            f"accepted), effective sample size {self.ess.min(initial=inf):,.0f} (at least {LEAST_ESS} is "
-            "accepted)"
+            f"{self.error.max(initial=0.0):.3g}; two measures of its reliability are R-hat {self.largest_r_hat:.3f} "
+            f"(at most {MOST_R_HAT} is accepted) and the effective sample size {self.ess.min(initial=inf):,.0f} (at "
+            f"least {LEAST_ESS} is accepted)"
         )
 
 
@@ -163,7 +163,7 @@ def sample(
         raise NotReached(str(reason), found) from None
     if progress is not None:
         progress(1.0)
-    why = f"an error of {error:g} was not reached within {most_sweeps:,} sweeps"
+    why = f"an error of {error:g} was not reached within {most_sweeps:,} rounds of sampling"
     raise NotReached(why if n_draws <= most_draws else f"{n_beliefs:,} probabilities are too many to sample", found)
 
 

@@ -126,7 +126,7 @@ class Task:
             raise NotSupported(
                 f"the attack {attack.name!r} does not support column {contents.column!r}, whose cells contain "
                 "sets of values",
-                instead="use linking or reverse-engineering",
+                instead="use linking or reverse engineering",
             )
         if attack.needs_ties:
             contents.refuse_untied()

@@ -252,7 +252,7 @@ def attack(
             told = json.dumps(beliefs.to_dict(), indent=2, ensure_ascii=False) + "\n"
             saved = (csv_of(beliefs.to_table()), told, beliefs.plot())
             add_files(audit, dict(zip(_files(given["attack_"]), saved, strict=True)))
-            written.enter_context(having_written(f"what --save asked for in {audit}"))
+            written.enter_context(having_written(f"the output of --save in {audit}"))
         if out is not None:
             write_whole(out, csv_of(beliefs.to_table()), private=True)
             written.enter_context(having_written(out))
@@ -268,8 +268,9 @@ def attack(
     if not beliefs.share_above(limit):
         remark(
             "note",
-            f"the probabilities of this attack are not above {limit}, but those of an attacker who also knows which "
-            "value was too frequent in the table may be, for people who may have been dropped: so --fail-above fails",
+            f"no probability of this attack is above {limit}. But some people may have been dropped because their "
+            "value was too frequent for the principle. For an attacker who also knows which value that was, their "
+            "probabilities may be above the limit: so the exit code is 1 (--fail-above)",
         )
     return NOT_MET
 
@@ -282,7 +283,7 @@ def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_jso
         if audit is not None:
             told = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
             add_files(audit, dict(zip(_files(name), (told,), strict=True)))
-            written.enter_context(having_written(f"what --save asked for in {audit}"))
+            written.enter_context(having_written(f"the output of --save in {audit}"))
         if as_json:
             say_json(found.to_dict())
         else:

@@ -140,7 +140,7 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     say("Without protection", bold=True)
     alone = counted(found["alone"], "patient has", "patients have")
     say(f"  {alone} a combination of age, sex and zip code that nobody else has.", "")
-    say("  A neighbour who knows these of a patient can look up the patient's disease.", "")
+    say("  A neighbour who knows the age, sex and zip code of such a patient can look up the patient's disease.", "")
     say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(
@@ -153,8 +153,8 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     say()
     say("Attack 1: the attacker knows the release and everybody's age, sex and zip code", bold=True)
     say(
-        f"  The attacker's highest probability for the disease of any patient is {found['linking']['belief']:.4f}. At "
-        f"most 1/{ELL} is guaranteed.",
+        f"  The attacker's highest probability for the disease of any patient is {found['linking']['belief']:.4f}. "
+        f"It is guaranteed to be at most 1/{ELL}.",
         "",
     )
     say(

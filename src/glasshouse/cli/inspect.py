@@ -54,7 +54,7 @@ def inspect(file: str, *, as_json: bool, **given: Any) -> None:
 
     The largest l for which l-diversity is possible is shown too.
 
-    The most frequent value of each column is shown, also with --json: do not let the output leave your office.
+    The most frequent value of each column is shown, also with --json: the output must stay inside your organization.
 
     \b
     Examples:
@@ -143,7 +143,7 @@ def taxonomy(
     rule is applied to the values of the column. A taxonomy in a file is written whole, and must have every value of the
     column. ARX imports such files, and so does --taxonomy.
 
-    The hierarchy lists the values of the column: do not let it leave your office.
+    The hierarchy lists the values of the column: it must stay inside your organization.
 
     \b
     Examples:
@@ -182,7 +182,10 @@ def taxonomy(
         if visible(hierarchy, lines=True) != hierarchy:
             remark("note", "characters that cannot be seen are shown as escapes; --out FILE writes them as they are")
     else:
-        say(f"{out} has the hierarchy of {name}. It lists the values of the column: keep it in your office.")
+        say(
+            f"{out} has the hierarchy of {name}. It lists the values of the column: it must stay inside your "
+            "organization."
+        )
 
 
 class _Draft(NamedTuple):

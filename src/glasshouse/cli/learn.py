@@ -127,7 +127,8 @@ def _sentences(population: Population) -> list[str]:
     for own in population.influences():
         found.append(
             f"  {own.name} changes the probability of a value by a factor of {own.factor:.2f} for a typical person. "
-            f"The release contains enough information to determine {own.determined:,.0f} of its weights in the model."
+            f"The release determines about {own.determined:,.0f} of the numbers (weights) that the model has for "
+            "it; the others stay near 0, which means no influence."
         )
     return found
 

@@ -88,7 +88,7 @@ def _session(master: str) -> Iterator[SparkSession]:
     except PySparkException as error:
         if "JAVA_GATEWAY_EXITED" in str(error):
             raise NotSupported(
-                "starting Spark without Java", instead="install Java 17 or later (openjdk-17-jre-headless)"
+                "Spark cannot start without Java", instead="install Java 17 or later (openjdk-17-jre-headless)"
             ) from None
         raise InputError(f"Spark did not start with the master {master!r}: {_first_line(error)}") from None
     try:

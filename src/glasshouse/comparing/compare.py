@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["compare", "methods_of", "recodings_of"]
 
 PRESENCE = ("secret", "public")
-_NOT_PERTURBED = "this recoding is only for RhoBreach and DeltaGrowth, not for a principle about groups"
+_NOT_PERTURBED = (
+    "this recoding is only for the principles RhoBreach (--rho1) and DeltaGrowth (--delta), not for a principle "
+    "about groups"
+)
 
 
 def compare(

@@ -153,7 +153,7 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
         )
     hides = "" if best.shows_presence else ", and does not show who is in the table"
     sparing = (
-        "" if all_of else (" and for which learning a model does not help an attacker much more than for another way")
+        "" if all_of else (" and from which an attacker gains little more by learning a model than from the others")
     )
     why = (
         f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. Of the "

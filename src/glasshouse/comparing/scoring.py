@@ -195,7 +195,7 @@ def _too_much(setting: Setting, release: Release) -> str:
     if n > effort.most_rows:
         return f"the table has more than {effort.most_rows:,} rows"
     if estimated_fits(release, table, release.recipe.sensitive[0]) > max(effort.most_fits, 2 * n):
-        return "people match so many records of the release that the attack would take too long"
+        return "people fit so many records of the release that the attack would take too long"
     return ""
 
 

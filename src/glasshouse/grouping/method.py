@@ -183,7 +183,7 @@ class Method:
     def _refuse_sets(self, requirement: Requirement) -> None:
         if requirement.sets and not self.judges_only:
             raise NotSupported(
-                f"the method {self.name!r} for a column whose values are sets",
+                f"the method {self.name!r} does not support a column whose values are sets",
                 instead="use the method 'mirror', the default, or 'mondrian'",
             )
 
@@ -257,7 +257,7 @@ def frequency_ell(requirement: Requirement, owner: str) -> tuple[int, Column]:
     if ell is not None:
         return ell, requirement.columns[0]
     raise NotSupported(
-        f"{owner} under a requirement other than l-diversity of one sensitive column",
+        f"{owner} supports only l-diversity of one sensitive column",
         instead="ask for l-diversity alone, or use the method 'mondrian'",
     )
 
@@ -272,8 +272,8 @@ def check_monotone(requirement: Requirement, owner: str) -> None:
     if not requirement.monotone:
         raise NotSupported(
             (
-                f"{owner} under {requirement.describe()}, which may be broken when two groups that satisfy it are "
-                "joined (it is not monotone)"
+                f"{owner} does not support {requirement.describe()}, which may be broken when two groups that "
+                "satisfy it are joined (it is not monotone)"
             ),
             instead="choose a principle under which two safe groups together are safe, such as l-diversity",
         )

@@ -126,7 +126,8 @@ class OptGen(Method):
             _, first, point_of = np.unique(keys, return_index=True, return_inverse=True)
             if len(first) > self.MOST_POINTS:  # one more attribute can only add to them
                 raise NotSupported(
-                    f"Opt-Gen on more than {self.MOST_POINTS} distinct combinations of quasi-identifiers",
+                    f"Opt-Gen does not support more than {self.MOST_POINTS} different combinations of "
+                    "quasi-identifiers",
                     instead="use the method 'mirror', which takes tables of any size and protects also against an "
                     "attacker who knows the method, or make the quasi-identifiers coarser",
                 )

@@ -49,8 +49,8 @@ def as_first(release: Release, edition: Any) -> Release:
     _refuse_unfit(release.recipe, release.guarantee.adversary)
     if release.weight is not None:
         raise NotSupported(
-            f"editions of a table with the survey weight {release.weight.name!r}, because the classes of the weight "
-            "depend on everybody in the table",
+            f"a table with the survey weight {release.weight.name!r} cannot have editions, because the classes of "
+            "the weight depend on everybody in the table",
             instead="leave the weight out, or publish each survey separately, if nobody is in two of them",
         )
     label = 1 if edition is None else check_label(edition)
@@ -232,20 +232,21 @@ def _refuse_unfit(recipe: Recipe, adversary: str) -> None:
     recoding = catalog.recoding_of(recipe)
     if recoding.layout.number is None or recipe.recoding.get("marginals"):
         raise NotSupported(
-            f"editions by the recoding {recoding.name!r}{' with marginals' if recoding.layout.number else ''}, which "
-            "does not publish the people in one table and the sensitive values in others",
+            "editions cannot be published with the recoding "
+            f"{recoding.name!r}{' and marginals' if recoding.layout.number else ''}, which does not publish the "
+            "people in one table and the sensitive values in others",
             instead="use the recoding 'anatomy' or 'permutation', or 'angel' without marginals",
         )
     if adversary != Adversary.ALGORITHM_AWARE.value:
         raise NotSupported(
-            "editions by a method that guarantees nothing against an attacker who knows it",
+            "editions cannot be made by a method that guarantees nothing against an attacker who knows it",
             instead="do not choose a method: the default one protects against such an attacker",
         )
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive)
     if any("t" in (one.terms.asked or {}) for part in requirement.parts for one in part.principle.singles()):
         raise NotSupported(
-            "editions under t-closeness, which compares groups with the whole table, while each edition is a table of "
-            "its own",
+            "editions cannot guarantee t-closeness, which compares groups with the whole table, while each edition "
+            "is a table of its own",
             instead="ask for l-diversity",
         )
     for name in (EDITION, LEFT):

@@ -19,6 +19,7 @@ from glasshouse.analyst.usefulness.reconstruction_error import terms_of
 from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.plural import counted
+from glasshouse.references import explained
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class Evaluation:
             f"  KL divergence          {'not defined' if self.kl is None else f'{self.kl:.4f} nats'}",
             f"  average group          {size:,.1f} records, average width of a cell (NCP) {float(self.losses.ncp):.4f}",
         ]
-        return in_lines([*lines, *(f"  note: {note}" for note in self.notes)])
+        notes = (*self.notes, *explained(self.workload))
+        return in_lines([*lines, *(f"  note: {note}" for note in notes)])
 
 
 def evaluate(

@@ -210,7 +210,8 @@ def promised_by_recipe(release: Release) -> Guarantee:
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
     if (requirement.target is None) != (recoding.layout.size is None):
         raise InputError(
-            "RhoBreach and DeltaGrowth need the recoding 'perturbed', and the recoding 'perturbed' needs one of them"
+            "the principles RhoBreach (--rho1) and DeltaGrowth (--delta) need the recoding 'perturbed', and the "
+            "recoding 'perturbed' needs one of them"
         )
     promised = recoding.guarantee(
         requirement,

@@ -99,12 +99,13 @@ def publish_marginals(
     recoding = cast("Angel", catalog.recoding_of(before.recipe))
     if before.layout is not ANGEL:
         raise NotSupported(
-            f"more marginals of a release by the recoding {recoding.name!r}",
+            f"marginals cannot be added to a release with the recoding {recoding.name!r}",
             instead="publish the table with the recoding 'angel' from the start: only its marginals are safe together",
         )
     if before.editions:
         raise NotSupported(
-            "more marginals for a release with editions", instead="use its one table of people to answer your questions"
+            "marginals cannot be added to a release with editions",
+            instead="use its one table of people to answer your questions",
         )
     batches = _batches(out / "audit" / "partition.parquet", table)
     kept = np.flatnonzero(batches.labels >= 0)

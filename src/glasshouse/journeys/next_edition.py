@@ -151,9 +151,9 @@ class Past:
         for name, data in given.items():
             first = getattr(recipe, name)
             if data is not None and any(first.get(key) != value for key, value in data.items() if value is not None):
-                raise NotSupported(f"an edition with another {name} than the first", instead=_ALIKE)
+                raise NotSupported(f"an edition cannot have another {name} than the first", instead=_ALIKE)
         if suppress is not None and exact_share(suppress) != exact_share(recipe.suppress):
-            raise NotSupported("an edition with another suppression than the first", instead=_ALIKE)
+            raise NotSupported("an edition cannot have another suppression than the first", instead=_ALIKE)
         return (
             catalog.principle_of(recipe),
             catalog.method_of(recipe),
@@ -291,8 +291,8 @@ def _check_columns(table: Microdata, release: Release) -> None:
             what = "the most frequent spelling" if domain.normalised else "quantiles"
             raise NotSupported(
                 (
-                    f"an edition of column {column.name!r}, where {what} of the whole table, including people who are "
-                    "not in this edition, would affect what is published"
+                    f"an edition cannot have column {column.name!r} as it is read, because {what} of the whole "
+                    "table, including people who are not in this edition, would affect what is published"
                 ),
                 instead="spell the values in the same way in the file, and give intervals instead of quantiles",
             )

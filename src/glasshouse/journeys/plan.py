@@ -195,8 +195,8 @@ def _settled(
         if close and part.column is not None and part.whole.distinct[0] == 1:
             who = "the table has one record" if part.whole.sizes[0] == 1 else "everybody has the same value"
             warnings.warn(
-                f"{part.principle.title} protects nobody's {part.column.name} here: {who}, and the release shows it of "
-                "everybody in the table. Leave the column out if that must not be known",
+                f"{part.principle.title} protects nobody's {part.column.name} here: {who}, and the release shows "
+                "the value of everybody in the table. Leave the column out if it must not be known",
                 DisclosureWarning,
                 stacklevel=6,
             )

@@ -244,7 +244,8 @@ def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamC
     recipe = release.recipe
     if release.sets:
         raise NotSupported(
-            "counting columns of sets in batches", instead="load the release into memory (gh.load), and verify that"
+            "columns of sets cannot be counted in batches",
+            instead="load the release into memory (gh.load), and verify that",
         )
     tables = {name: table.column_names for name, table in release.tables.items()}
     requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
@@ -252,7 +253,7 @@ def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamC
     if _asks_of_values(release):
         if release.n_tuples >= _MOST_COUNTED:
             raise NotSupported(
-                "counting how often each value occurs in a release of 2^31 records or more",
+                "it cannot be counted how often each value occurs in a release of 2^31 records or more",
                 instead="use k-anonymity, or l-diversity by frequency or by different values, which can be counted in "
                 "a release of any size",
             )
@@ -394,8 +395,8 @@ def _fits(release: Release) -> bool:
 def _foreign() -> NotSupported:
     return NotSupported(
         (
-            "a check of another tool's table against a guarantee of Glasshouse, which guarantees nothing about that "
-            "table"
+            "another tool's table cannot be checked against a guarantee of Glasshouse, which guarantees nothing "
+            "about that table"
         ),
         instead="verify its file as a table, and say what it must satisfy: k, ell, t",
     )
@@ -602,7 +603,7 @@ def _question(part: Part, principle: Principle) -> dict[str, Any]:
     asked = principle.terms.asked
     if asked is None:
         raise NotSupported(
-            (f"{principle.title}, which the independent check does not know, so that the release could not be checked"),
+            (f"the independent check does not know {principle.title}, so the release could not be checked"),
             instead="use a principle of the catalogue",
         )
     if part.column is None:

@@ -33,7 +33,7 @@ def refuse_in_batches(repeated: Any, where: str) -> None:
     """Refuse to bring rows of a person together where rows go by in batches."""
     if repeated != "error":
         raise NotSupported(
-            f"repeated='{repeated}' {where}, which never has all rows of a person at once",
+            f"repeated='{repeated}' cannot be used {where}, because the rows of a person are not all read at once",
             instead="use engine='memory', or prepare a table with one row for each person",
         )
 

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.numbers import percent
 from glasshouse.plural import counted
+from glasshouse.references import explained
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jinja2 import Environment
 
 __all__ = ["environment", "environment_of", "render"]
@@ -56,6 +59,7 @@ def environment_of(*packages: str) -> Environment:
     )
     found.filters |= {
         "counted": counted,
+        "names": _names,
         "percent": percent,
         "pieces": _pieces,
         "sentence": _sentence,
@@ -73,6 +77,11 @@ def _pieces(value: Any) -> list[str]:
     """A name in pieces between which a line may be broken, lest a long one push a table off the page."""
     words = "missing" if value is None else str(value)
     return [words[i : i + _PIECE] for i in range(0, len(words), _PIECE)] if len(words) > _LONG else [words]
+
+
+def _names(guarantee: Mapping[str, Any], *others: str) -> tuple[str, ...]:
+    """What the papers and theorems stand for that a guarantee names, or other words on the page, in sentences."""
+    return explained(guarantee["theorem"], *guarantee["assumptions"], *guarantee["limits"], *others)
 
 
 def _sentence(words: str) -> str:

@@ -70,14 +70,16 @@ DEPARTURES = (
     "because their relative error is not defined.",
     "Taxonomies have the heights of Table 6, counted in levels with the root and the values. The paper does not say "
     "what is in them; ours follow common sense (`glasshouse.papers.data`).",
-    "In Figure 4 qd = d, and Figures 7 and 9 have d = 5: the paper leaves both open. The usual cardinality is 0.6 "
-    "times the largest, as 300k are of 500k.",
+    "d is the number of quasi-identifiers, and qd is how many of them a question asks about. The paper does not "
+    "say what qd is in Figure 4, nor what d is in Figures 7 and 9: here qd = d and d = 5. Where the number of "
+    "records is not varied, it is 0.6 times the largest, as in the paper (300,000 of 500,000).",
     "*Independence* is our addition: the exact quasi-identifiers and the sensitive column, without any link between "
     "them.",
-    "Pages are counted as `glasshouse.papers.anatomy` says. The paper does not say how it generalizes on disk, so "
-    "this is counted in two ways.",
-    "Our numbers for words of the paper: *not affected* is at most twice from the smallest to the largest, *grows "
-    "exponentially* at least tenfold from d = 3 to 7, *significantly* at least twice, *linear* at most n^1.05.",
+    "Pages of the disk are counted by the rules in the documentation of `glasshouse.papers.anatomy`. The paper "
+    "does not say how generalization works on disk, so its pages are counted in two ways.",
+    "The paper uses words where a check needs numbers. Here *not affected* means that the largest error is at most "
+    "twice the smallest, *grows exponentially* that the error grows at least tenfold from d = 3 to 7, "
+    "*significantly* at least twofold, and *linear* at most in proportion to n^1.05 (n is the number of records).",
 )
 _PAPER = {"age": 78, "gender": 2, "education": 17, "marital": 6, "race": 9, "workclass": 10, "country": 83}
 _HEIGHTS = {"gender": 2, "marital": 3, "race": 2, "workclass": 4, "country": 3}
@@ -239,7 +241,8 @@ def pages_of_anatomize(counts: Iterable[int], d: int, disk: Disk | None = None) 
     counts = [n for n in counts if n]
     if len(counts) > disk.memory:
         raise NotSupported(
-            f"{len(counts)} buckets in {disk.memory} pages of memory", instead="give at least one page for each bucket"
+            f"{len(counts)} buckets do not fit into {disk.memory} pages of memory",
+            instead="give at least one page for each bucket",
         )
     n, width = sum(counts), d + 1
     disk.read(n, width=width)  # line 2 of Figure 3: hash

@@ -53,8 +53,9 @@ _PAPER = {
 
 DEPARTURES = (
     "Neither table is the paper's OCC, which may not be redistributed; age has 79 values in the synthetic one, not 78.",
-    "l goes from 2 to 10 in steps of 2, t from 0.1 to 0.5, and the volume from 3 to 10 % in steps of 1; the text "
-    "gives only the two ends of the volume. t-closeness uses equal distances, because occupations have no order.",
+    "l goes from 2 to 10 in steps of 2, t from 0.1 to 0.5, and the volume (the share of all combinations of values "
+    "that a question covers) from 3 to 10 % in steps of 1; the paper gives only the smallest and the largest "
+    "volume. t-closeness uses equal distances, because occupations have no order.",
     "The KL-divergence is KL(true distribution || reconstructed distribution), in nats.",
     "*Independence* is our addition: the exact quasi-identifiers and the sensitive column, without any link between "
     "them.",
@@ -162,7 +163,11 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ("Generalization's error rises as t shrinks", "6, Figure 5b", claims.falls(of(GENERALIZED, "5b"))),
         ("The errors of both fall as the volume grows", "6, Figure 5c, d", claims.falls(both)),
         ("Angelization has the lower error at every volume", "6, Figure 5c, d", claims.less(pairs("5c", "5d"))),
-        ("A marginal's own table always reduces its divergence", "6, Table 9", _reduced(results)),
+        (
+            "A combination of columns (a marginal) always has a smaller divergence with a table of its own",
+            "6, Table 9",
+            _reduced(results),
+        ),
         ("The improvement is greater for marginals with fewer attributes", "6, Table 9", _more_for_less(results)),
     ]
     return [Claim(text=text, where=where, verdict=verdict) for text, where, verdict in stated]
@@ -187,7 +192,7 @@ def _reduced(results: Sequence[Figure | Table]) -> Verdict:
     known = [q for by in quotients.values() for q in by.values() if q is not None]
     if not known:
         return claims.NOTHING
-    said = f"between {number(min(known))} and {number(max(known))} of it remain"
+    said = f"between {number(min(known))} and {number(max(known))} of the divergence remain"
     return Verdict(holds=max(known) < 1, said=said)
 
 

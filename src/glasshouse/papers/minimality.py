@@ -66,20 +66,22 @@ MOST_STATES, MOST_TRIALS = 20_000_000, 5_000_000
 DEPARTURES = (
     "The paper's table is Adult, and its two sensitive values are Tech-support and Craft-repair. On other tables a "
     "rare and a frequent occupation replace them.",
-    "Probabilities are exact where the paper samples. The order has no ties, because the last quasi-identifier is a "
-    "number. A curve has a gap where the table is not eligible, or where so many people at the end of the order form "
-    "no group that their possible values cannot be counted.",
+    "Probabilities are exact, where the paper estimates them from samples. People are put into an order by their "
+    "quasi-identifiers, and no two have the same place in it, because the last quasi-identifier is a different "
+    "number for everybody. A curve has a gap where the guarantee is not possible for the table, or where so many "
+    "people at the end of the order form no group that their possible values cannot be counted.",
     "Only people who are published are counted: Theorem 6 says nothing about people at the end of the order who form "
     "no group.",
-    "t-closeness is about one question: whether a person has the occupation.",
-    "For Figures 4c to 5d the last group is merged, so that everybody is published, and each question draws at least "
-    "one value. Figure 5 uses frequency l-diversity, RGG has p = 0.65 and SG runs at l + 1. The paper does not state "
-    "l, nor the values of qd and sel: here l is 6, or the largest for which SG is eligible, and qd = 4 and sel = 0.5 "
-    "where they are not varied.",
-    "The positive questions are those whose true count is far *above* independence; the paper has the two words "
-    "swapped.",
-    "Our numbers for words of the paper: *close to twice* is at most 2.2 times, *not much* at most twice, *often half* "
-    "is at most 0.55 times at half of the points.",
+    "t-closeness is used for a single yes-or-no value: whether a person has the chosen occupation.",
+    "For Figures 4c to 5d the last group is merged into the one before it, so that everybody is published, and "
+    "each question asks for at least one value of a column. Figure 5 uses frequency l-diversity, the method RGG "
+    "with p = 0.65, and the method SG with l + 1. The paper does not state l, nor qd (how many quasi-identifiers a "
+    "question asks about) and sel (the largest share of the values of a column that it asks for): here l is 6, or "
+    "the largest that is possible with SG, and qd = 4 and sel = 0.5 where they are not varied.",
+    "The positive questions are those whose true count is far *above* the count that one would expect if the "
+    "columns did not depend on each other; the paper has the words positive and negative swapped.",
+    "The paper uses words where a check needs numbers. Here *close to twice* means at most 2.2 times, *not much* "
+    "means at most twice, and *often half* means at most 0.55 times, at half of the points or more.",
 )
 
 
@@ -288,7 +290,11 @@ def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Ve
         ("Their share grows as t shrinks", "5.1, Figure 3c", claims.falls(curves("3c"))),
         ("The distance is at most twice t", "5.1, Figure 3d", claims.below(curves("3d"), 2.2)),
         ("RGG: the share of vulnerable people falls with p", "5.2, Figure 4a", claims.falls(curves("4a"))),
-        (f"p = 0.6 protects everybody from belief in {rare}", "5.2, Figure 4b", claims.below(at_06, 1 + 1e-9)),
+        (
+            f"p = 0.6 protects everybody from a probability of {rare} above 1/6",
+            "5.2, Figure 4b",
+            claims.below(at_06, 1 + 1e-9),
+        ),
         ("p = 0.65 protects everybody from both", "5.2, Figure 4b", claims.below(at_065, 1 + 1e-9)),
         ("The largest probability falls with p", "5.2, Figure 4b", claims.falls(curves("4b"))),
         ("Groups do not grow much with p: at most twice", "5.2, Figure 4c", claims.alike(curves("4c"), 2)),
@@ -355,5 +361,5 @@ def _often(pairs: Mapping[str, tuple[Curve, Curve]], share: float = 0.55) -> Ver
     if not found:
         return claims.NOTHING
     met = sum(quotient <= share for quotient in found)
-    said = f"at {met} of {len(found)} points; {number(float(np.median(found)))} of it in the middle"
+    said = f"at {met} of {len(found)} points; the median is {number(float(np.median(found)))} of the other error"
     return Verdict(holds=2 * met >= len(found), said=said)

@@ -63,8 +63,9 @@ DEPARTURES = (
     "each other.",
     "Times are processor seconds on one thread, to divide a table and to write its boxes; larger tables are copies of "
     "the first, as in the paper.",
-    "Our numbers for words of the paper: *almost the same utility* is at most 1.5 times the error, *almost linear* at "
-    "most n^1.15, *slightly higher* at most twice, *insensitive* at most 1.5 times, *rapidly* to less than half.",
+    "The paper uses words where a check needs numbers. Here *almost the same utility* means at most 1.5 times the "
+    "error, *almost linear* means at most in proportion to n^1.15 (n is the number of records), *slightly higher* "
+    "means at most twice, *insensitive* means at most 1.5 times, and *rapidly* means to less than half.",
 )
 _PAPER_XIV = {
     "OCC": {"age": 0.49, "gender": 0.62, "education": 0.28, "birthplace": 0.38},
@@ -149,7 +150,8 @@ def mask(table: Microdata, ell: int, *, source: Source, threads: int = 0) -> tup
     models = np.flatnonzero(most * ell <= groups.sizes)  # P2
     if not len(models):
         raise Infeasible(
-            f"Mask at l = {ell}: no group of {ell} or more records is l-diverse, so there is no group to imitate"
+            f"Mask at l = {ell}: no group of {ell} or more records is l-diverse, so Mask has no group whose "
+            "distribution it could copy"
         )
     chosen = models[source.child("mask").belows(len(models), len(spoiled))]  # line 8
     order = np.lexsort((column.codes, groups.labels))

@@ -75,7 +75,10 @@ def _taxonomy(hierarchy: ArxHierarchy, file: str | None) -> Iterator[str]:
     elif hierarchy.taxonomy is None:
         yield f"# The hierarchy of {visible(hierarchy.column)} is not used: {'; '.join(hierarchy.notes)}."
     else:
-        yield f"# The hierarchy of {visible(hierarchy.column)} becomes a file when --out names the file of the policy."
+        yield (
+            f"# The hierarchy of {visible(hierarchy.column)} is not written here: give --out FILE, and it is saved "
+            "beside the policy."
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -308,8 +308,8 @@ def _target(given: Mapping[str, Any], named: Named) -> Principle:
     }
     if not (size["s"] or size["k"]):
         raise InputError(
-            f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}, the largest "
-            "share"
+            f"the recoding 'perturbed' needs {named('k')}, the smallest size of a group, or {named('s')}, the "
+            "largest share of the records that is published"
         )  # fmt: skip
     if "rho1" in given:
         return gh.RhoBreach(rho1=given["rho1"], rho2=given.get("rho2"), **size)

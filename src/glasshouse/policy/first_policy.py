@@ -57,7 +57,7 @@ def policy_from(inspection: Inspection, *, file: str | None = None, out: str = "
     [release]
     out = "out"
     format = "csv"               # or "xlsx", "parquet"
-    # flat = false               # if there are several tables, a flat table is drawn, unless this is said
+    # flat = false               # to get no flat table beside several tables, remove the first #
     <BLANKLINE>
     """
     return "\n".join(_lines(inspection, file, out, source)) + "\n"
@@ -122,7 +122,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     written = spreadsheet_format(file or "")
     yield f'format = "{written or "parquet"}"'.ljust(28) + f" # or {_OTHER_FORMATS[written]}"
     if written is not None:
-        yield "# flat = false               # if there are several tables, a flat table is drawn, unless this is said"
+        yield ("# flat = false               # to get no flat table beside several tables, remove the first #")
 
 
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:

@@ -94,7 +94,10 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
     if len(alike) == len(error.cautions):
         merged = [*choices.get("normalise", ()), *alike]
         yield (
-            (f"Values of {', '.join(alike)} that differ only in spelling become one value."),
+            (
+                f"Values of {', '.join(alike)} that differ only in capital letters, spaces, dashes, quotation marks "
+                "or invisible characters become one value."
+            ),
             {**choices, "normalise": merged},
         )
     if len(texts) == len(error.cautions):
@@ -103,11 +106,11 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
         if not kept:
             changed = {**{name: value for name, value in choices.items() if name not in _ASKED}, "k": ELL}
             changed.pop("sensitive", None)
-        yield f"The column {', '.join(texts)} is not published.", changed
+        yield f"Not published: {', '.join(texts)}.", changed
     people = [caution.column for caution in error.cautions if caution.name == "direct-identifiers"]
     others = [name for name in choices["quasi"] if name not in people]
     if len(people) == len(error.cautions) and others:
-        yield f"The column {', '.join(people)} is not published.", {**choices, "quasi": others}
+        yield f"Not published: {', '.join(people)}.", {**choices, "quasi": others}
 
 
 def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:

@@ -157,7 +157,7 @@ def _value(value: Any) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{bare(str(key))} = {_value(inner)}" for key, inner in value.items()) + "}"
-    raise InputError(f"a policy holds texts, numbers, dates, lists and tables, and no {type(value).__name__}")
+    raise InputError(f"a policy holds texts, numbers, dates, lists and sections, but no {type(value).__name__}")
 
 
 def quoted(text: str) -> str:

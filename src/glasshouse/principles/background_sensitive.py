@@ -143,7 +143,7 @@ class BackgroundSensitive(Principle):
 
     def _refuse(self) -> NoReturn:
         raise NotSupported(
-            f"{self.title} with a recoding that publishes groups",
+            f"{self.title} cannot be guaranteed with a recoding that publishes groups",
             instead="publish with the recoding 'perturbed', for which this guarantee holds",
         )
 
@@ -175,7 +175,7 @@ def group_size(owner: str, k: object, s: object) -> int:
         raise ParameterError(owner, "s", "left out where k is given", s)
     number = fraction(owner, "s", s, above=0, most=1)
     if number * MOST_WHOLE < 1:
-        raise ParameterError(owner, "s", f"large enough for groups of 1/s to have at most {MOST_WHOLE:,} records", s)
+        raise ParameterError(owner, "s", f"so large that 1/s, the size of a group, is at most {MOST_WHOLE:,}", s)
     return ceil(1 / number)
 
 

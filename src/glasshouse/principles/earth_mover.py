@@ -112,7 +112,10 @@ class EarthMover:
     def within(self, counts: Counts, t: Fraction) -> NDArray[np.bool_]:
         """Whether each group is at distance t or less, exactly; a group without tuples is not."""
         if counts.n_values != self.n_values:
-            raise InputError(f"groups over {counts.n_values:,} values are not of a table over {self.n_values:,} values")
+            raise InputError(
+                f"the groups have {counts.n_values:,} different values, but the table has {self.n_values:,}: use "
+                "groups of the same table"
+            )
         per_tuple = self.scale * self.whole  # work is at most this, times the group's size
         fits = counts.sizes <= LARGEST // max(per_tuple + self.whole, 1)  # and so is every number on the way to it
         rows = np.flatnonzero(fits & (counts.sizes > 0))

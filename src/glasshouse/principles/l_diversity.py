@@ -422,7 +422,7 @@ them, even by an attacker. Other values are not protected and may become certain
         """Refuse: without the column's domain the designated values have no codes."""
         raise NotSupported(
             f"{self.title} cannot judge groups before it knows the table",
-            instead="bind it to the table first",
+            instead="call bind(counts, domain) of the principle first, and use what it returns",
         )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:

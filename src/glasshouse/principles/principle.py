@@ -543,7 +543,7 @@ def _refuse_of_sets(principle: Principle, column: str) -> None:
     for one in principle.singles():
         if one.terms.caps is None:
             raise NotSupported(
-                f"{one.title} of column {column!r}, whose values are sets",
+                f"{one.title} cannot be guaranteed for column {column!r}, whose values are sets",
                 instead="ask for k-anonymity, l-diversity, designated l-diversity or (alpha, k)-anonymity; the last "
                 "three then limit the share of every single value",
             )

@@ -123,7 +123,8 @@ in total. So an attacker learns little more about a person than what the whole t
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Refuse: without the whole table there is nothing to be close to."""
         raise NotSupported(
-            f"{self.title} cannot judge groups before it knows the table", instead="bind it to the table first"
+            f"{self.title} cannot judge groups before it knows the table",
+            instead="call bind(counts, domain) of the principle first, and use what it returns",
         )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:

@@ -57,7 +57,8 @@ class Separated(Recoding):
         check_names(table, self.added(), self.name)
         if requirement.anonymity:
             raise NotSupported(
-                f"k-anonymity with {self.name}, which publishes exact quasi-identifiers",
+                f"k-anonymity cannot be guaranteed with the recoding {self.name!r}, which publishes exact "
+                "quasi-identifiers",
                 instead="use the recoding 'angel' or 'boxes', or ask for a principle on the sensitive values alone",
             )
 

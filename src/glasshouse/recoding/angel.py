@@ -150,13 +150,13 @@ class Angel(Recoding):
         check_names(table, self.added(), "ANGEL")
         if not requirement.monotone:
             raise NotSupported(
-                "the recoding 'angel' under a principle that is not monotonic (a union of two safe groups may be "
-                "unsafe)",
+                "the recoding 'angel' does not support a principle that is not monotonic (a union of two safe "
+                "groups may be unsafe)",
                 instead="use the recoding 'boxes' or 'anatomy', or a monotonic principle",
             )
         if self.k is not None and self.k < requirement.anonymity:
             raise NotSupported(
-                f"k-anonymity with k = {requirement.anonymity} in buckets of k = {self.k}",
+                f"k-anonymity with k = {requirement.anonymity} cannot be guaranteed in buckets of k = {self.k}",
                 instead=f"give ANGEL a k of at least {requirement.anonymity}",
             )
         self._of_cells.check(table, requirement)

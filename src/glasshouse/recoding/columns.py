@@ -127,7 +127,11 @@ def _beyond(limits: Mapping[str, str]) -> str:
 
 def _weighing(domain: Domain) -> str:
     """Say that a column is the survey weight, as the end of a sentence."""
-    return "" if domain.weight is None else "; it is the survey weight, and a number is the mean weight of a class"
+    return (
+        ""
+        if domain.weight is None
+        else "; it is the survey weight, and each number is the mean of a class of similar weights"
+    )
 
 
 def _listing(domain: Domain) -> str:

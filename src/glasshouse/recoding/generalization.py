@@ -170,7 +170,7 @@ class Taxonomies(Recoding):
         """Refuse a table without any taxonomy."""
         if all(column.domain.taxonomy is None for column in table.quasi):
             raise NotSupported(
-                "the recoding 'taxonomies' for a table without taxonomies",
+                "the recoding 'taxonomies' needs a table with taxonomies",
                 instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
             )
 

@@ -131,13 +131,13 @@ class Perturbed(Recoding):
         """Fix the retention by what is promised; refuse groups whose boxes may overlap."""
         if requirement.target is None:
             raise NotSupported(
-                "the recoding 'perturbed' under a principle about groups",
+                "the recoding 'perturbed' cannot guarantee a principle about groups",
                 instead="ask for RhoBreach or DeltaGrowth, which limit the attacker's probability after the values "
                 "were replaced at random",
             )
         if not method.disjoint:
             raise NotSupported(
-                f"the recoding 'perturbed' with groups by {method!r}",
+                f"the recoding 'perturbed' cannot use groups that were made by {method!r}",
                 instead="leave the method out: this recoding needs groups that are made from quasi-identifiers alone "
                 "and whose boxes do not overlap",
             )
@@ -149,7 +149,7 @@ class Perturbed(Recoding):
         check_names(table, self.added(), OWNER)
         if requirement.columns:
             raise NotSupported(
-                f"{OWNER} of groups under {requirement.describe()}, which looks at sensitive values",
+                f"{OWNER} cannot use groups made for {requirement.describe()}, which looks at sensitive values",
                 instead="ask for RhoBreach or DeltaGrowth, whose groups depend on quasi-identifiers alone",
             )
 
@@ -352,14 +352,14 @@ def _declared(values: Iterable[Any]) -> tuple[str | None, ...]:
 def _sensitive(table: Microdata) -> Column:
     if any(column.domain.members is not None for column in table.sensitive):
         raise NotSupported(
-            f"{OWNER} of a column whose values are sets",
+            f"{OWNER} does not support a column whose values are sets",
             instead="draw one row of each person (repeated='sample'), or use a principle about groups",
         )
     if len(table.sensitive) == 1:
         return table.sensitive[0]
     raise NotSupported(
-        f"{OWNER} of {len(table.sensitive)} sensitive columns",
-        instead="give exactly one sensitive column: the guarantee is about one value for each person",
+        f"{OWNER} needs exactly one sensitive column, and the table has {len(table.sensitive) or 'none'}",
+        instead="name one column as sensitive: the guarantee is about one value for each person",
     )
 
 
@@ -640,8 +640,8 @@ def refuse_overlap(low: NDArray[np.int32], high: NDArray[np.int32], owner: str) 
         may = "may overlap" if overlap is True else "overlap"
         raise NotSupported(
             (
-                f"{owner} of groups whose ranges of quasi-identifiers (boxes) {may}, so that a person may belong to "
-                "two of them"
+                f"{owner} does not support groups whose ranges of quasi-identifiers (boxes) {may}, so that a person "
+                "may belong to two of them"
             ),
             instead="make the groups from quasi-identifiers alone with strict cuts: the method 'mondrian' under "
             "k-anonymity",

@@ -122,7 +122,8 @@ class Recoding:
         """The recoding with every parameter fixed: what was left open follows from what is promised."""
         if requirement.target is not None:
             raise NotSupported(
-                f"{requirement.target.title} by the recoding {self.name!r}", instead="use the recoding 'perturbed'"
+                f"{requirement.target.title} cannot be guaranteed with the recoding {self.name!r}",
+                instead="use the recoding 'perturbed'",
             )
         return self.resolved(requirement)
 
@@ -278,14 +279,15 @@ class Recoding:
             For a recoding with buckets, those of each table: a label for each point of ``kinds``.
         """
         raise NotSupported(
-            f"writing the tables of the recoding {self.name!r} in parts", instead="publish the table as a whole"
+            f"the tables of the recoding {self.name!r} cannot be written in parts",
+            instead="publish the table as a whole",
         )
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:
     """Refuse a table without a sensitive column, where two sides are published apart."""
     if not table.sensitive:
-        raise NotSupported(f"{owner} of a table without a sensitive column", instead="use the recoding 'boxes'")
+        raise NotSupported(f"{owner} needs a table with a sensitive column", instead="use the recoding 'boxes'")
 
 
 def check_names(table: Microdata, added: Mapping[str, str], owner: str) -> None:

@@ -121,7 +121,7 @@ class Contents:
         sensitive = release.recipe.sensitive
         if not sensitive:
             raise NotSupported(
-                "an attack on a release without a sensitive column",
+                "a release without a sensitive column cannot be attacked",
                 instead="publish a table with a sensitive column first: without one there is no value that an "
                 "attacker could learn",
             )

@@ -41,7 +41,7 @@ __all__ = [
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}", re.ASCII)
 _LARGEST: Final = 1 << 53  # labels that every tool reads as the same number
 _MEANING: Final = "the edition in which the person was first published; every group belongs to one edition only"
-_LEFT_MEANING: Final = "the edition in which the person was no longer in the table"
+_LEFT_MEANING: Final = "the first edition without the person"
 
 
 @dataclass(frozen=True, kw_only=True)

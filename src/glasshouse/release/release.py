@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import InputError, MissingExtra
 from glasshouse.plural import counted
+from glasshouse.references import explained
 from glasshouse.release.layout import LEFT, layout_of
 from glasshouse.visible import visible
 
@@ -111,6 +112,7 @@ class Guarantee:
             ("Reason", self.theorem),
             *(("Assumed", text) for text in self.assumptions),
             *(("Not guaranteed", text) for text in self.limits),
+            *(("Names", text) for text in self.references),
         ]
         width = max(len(head) for head, _ in lines) + 2
         return "\n".join(
@@ -122,6 +124,11 @@ class Guarantee:
             )
             for head, text in lines
         )
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What the papers and the theorems that it names stand for, a sentence for each."""
+        return explained(self.theorem, *self.assumptions, *self.limits)
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""

@@ -93,7 +93,7 @@ class CountedPeople:
         kinds = np.concatenate([kinds for kinds, _, _ in self.counted.people()])
         if len(kinds) < self.rows.num_rows:
             raise NotSupported(
-                "an audit that says who is in which group, together with dropping rows that have missing values",
+                "an audit that says who is in which group cannot be made while rows with missing values are dropped",
                 instead="drop these rows from the frame first (DataFrame.dropna), or pass partition=False",
             )
         return KindFinder.of([column.combine_chunks() for column in self.rows.columns], kinds)

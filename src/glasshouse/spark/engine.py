@@ -322,8 +322,9 @@ def _mapped(frame: DataFrame, task: Callable[[Iterator[Any]], Iterator[Any]], sc
     size = len(cloudpickle.dumps(task))  # type: ignore[no-untyped-call]
     if size > _LARGEST_TASK:
         raise NotSupported(
-            f"a function of {size:,} bytes for a task, which Spark would write to a file together with its keys",
-            instead="pass large data as ballast",
+            f"a function of {size:,} bytes is too large for a task: Spark would write it to a file, together with "
+            "secret keys",
+            instead="give large data to the argument 'ballast', not inside the function",
         )
 
     def glasshouse(batches: Iterator[Any]) -> Iterator[Any]:  # the name that Spark's pages show
@@ -363,7 +364,7 @@ def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
         )
     if what.startswith("versions"):
         return NotSupported(
-            f"Spark workers that would write different bytes than the driver ({what.removeprefix('versions; ')})",
+            f"the workers of Spark would write other bytes than the driver ({what.removeprefix('versions; ')})",
             instead="install the same versions on all machines",
         )
     return SparkFailed(f"Spark stopped: {what}")

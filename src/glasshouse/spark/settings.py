@@ -41,7 +41,8 @@ def check_version(session: SparkSession) -> None:
     numbers = tuple(int(part) for part in re.findall(r"\d+", session.version)[:2])
     if numbers < _OLDEST:
         raise NotSupported(
-            f"Spark {session.version}", instead="use Spark 4.1 or later, which can send rows to named partitions"
+            f"Spark {session.version} is too old",
+            instead="use Spark 4.1 or later, which can send rows to named partitions",
         )
 
 

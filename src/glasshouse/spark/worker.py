@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
+from glasshouse.plural import counted
 from glasshouse.release.package.parts import PublishedPart, write_part
 from glasshouse.spark.seal import put
 from glasshouse.version import VERSION
@@ -187,9 +188,14 @@ class Dispatch:
         for table, parts, words in made:
             known = self.tables[table]
             if words.shape != (len(parts), known.n_words) or words.dtype != np.uint64:
-                raise TaskFailed(f"rows of the shape {words.shape} where {known.n_words} words were said")
+                raise TaskFailed(
+                    f"there are rows of the shape {words.shape}, where {known.n_words} columns were expected"
+                )
             if len(parts) and not 0 <= int(parts.min()) <= int(parts.max()) < known.n_parts:
-                raise TaskFailed(f"a row of a part that is none of {known.n_parts}")
+                raise TaskFailed(
+                    "a row has the number of a part that does not exist: the table has "
+                    f"{counted(known.n_parts, 'part')}"
+                )
             order = np.argsort(parts, kind="stable")
             ends = np.cumsum(np.bincount(parts, minlength=known.n_parts))
             for part, some in enumerate(np.split(words[order], ends[:-1])):
@@ -253,7 +259,7 @@ class Assembly:
                 sealed = chunks.pop((piece, chunk))[1]
                 contents.append(self.errand.seal.opened(sealed, _label(place, piece, chunk, of)))
         if chunks:
-            raise TaskFailed(f"part {place} got rows of a piece that is none")
+            raise TaskFailed(f"part {place} got rows of a piece that does not exist")
         words = np.frombuffer(b"".join(contents), np.uint64).reshape(-1, self.tables[number].n_words)
         del contents
         table = self._table(number, part, words, loose)
@@ -265,7 +271,7 @@ class Assembly:
 
     def _table(self, number: int, part: int, words: NDArray[np.uint64], loose: list[memoryview]) -> pa.Table:
         if loose:
-            raise TaskFailed(f"part {part} got rows of no piece")
+            raise TaskFailed(f"part {part} got rows that belong to no piece")
         return self.finish(number, part, words, self.errand.common(), self.errand.key.source())
 
 

@@ -376,7 +376,7 @@ def open_stream(
     """Open a file as `open_source` does; only its beginning (of Parquet, its end) is read."""
     if is_address(source):
         raise NotSupported(
-            "reading a database twice in batches",
+            "a database cannot be read twice in batches",
             instead="read it into memory, or write the table to a CSV or Parquet file first",
         )
     path = sources.existing_file(source)

@@ -226,7 +226,7 @@ def _counted(
     options.check(roles, stream.names)
     if options.together:
         raise NotSupported(
-            "columns that are published together, in a table that is counted in batches",
+            "columns cannot be published together (together=) in a table that is counted in batches",
             instead="read it into memory (engine='memory'), or join the columns into one in the file first",
         )
     accepted = accepted_names(accept, stream.names)

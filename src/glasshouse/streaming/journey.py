@@ -239,8 +239,8 @@ def _refuse_all_at_once(plan: Plan) -> None:
     if not plan.method.by_counts and plan.kinds.n_people > _AT_ONCE:
         others = [name for name, method in catalog.METHODS.items() if method.usual()[0].by_counts]
         raise NotSupported(
-            f"dividing {plan.kinds.n_people:,} people by the method {plan.method.name!r}, which needs all of them in "
-            f"memory at once and can take at most {_AT_ONCE:,}",
+            f"{plan.kinds.n_people:,} people cannot be divided by the method {plan.method.name!r}, which needs all "
+            f"of them in memory at once and can take at most {_AT_ONCE:,}",
             instead=f"use a method that divides by counts: {', '.join(others)}",
         )
 

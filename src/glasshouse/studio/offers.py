@@ -152,7 +152,7 @@ _LISTED = (
     ),
     Offer(
         name="recursive-l-diversity",
-        title="Keep rare values possible too (recursive (c, l)-diversity)",
+        title="Keep the most frequent value from outweighing the rarer ones (recursive (c, l)-diversity)",
         fields=(
             Field(
                 choice="recursive", parameter="c", usual="2",

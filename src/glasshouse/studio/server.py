@@ -102,12 +102,13 @@ def _check_host(host: str) -> None:
         loopback = False
     if not loopback:
         raise NotSupported(
-            f"a studio that listens on {host}: it would show a table about people to anybody who can connect",
+            f"the studio does not listen on {host}, where it would show a table about people to anybody who can "
+            "connect",
             instead="start it on the machine of the person who uses it. To reach it from another machine, use a "
             "tunnel, ssh -L 8765:127.0.0.1:8765 MACHINE, or a gateway that checks who the person is and encrypts",
         )
     if host not in (_HOST, "localhost"):
-        raise NotSupported(f"the address {host}", instead=f"use {_HOST}")
+        raise NotSupported(f"the studio does not listen on {host}", instead=f"use {_HOST}")
 
 
 def _listening(port: int) -> socket.socket:

@@ -99,8 +99,8 @@ def from_outline(text: str) -> dict[str, Any]:
                 above.pop()
             if not above or above[-1][0] != depth:
                 raise InputError(
-                    f"line {number} is indented by {depth} blanks, which does not fit the lines above it: use two "
-                    "blanks for each level"
+                    f"line {number} is indented by {depth} spaces, which does not fit the lines above it: use two "
+                    "spaces for each level"
                 )
             siblings = above.pop()[1]
         elif depth and not above:
@@ -195,9 +195,9 @@ def rows_of(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("the hierarchy is not text in UTF-8: save it as CSV in UTF-8") from None
+        raise InputError("the file with the tree is not text in UTF-8: save it as CSV in UTF-8") from None
     if "\0" in text:
-        raise InputError("the hierarchy is not text: save it as CSV in UTF-8")
+        raise InputError("the file with the tree is not text: save it as CSV in UTF-8")
     for delimiter in _DELIMITERS:
         try:
             rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
@@ -208,7 +208,7 @@ def rows_of(content: bytes) -> str:
             csv.writer(made, delimiter=";", lineterminator="\n").writerows(rows)
             return made.getvalue()
     raise InputError(
-        "the hierarchy has rows of different lengths, or only one field in each row. It must have no header and a "
-        "row for each value: the value first, then labels that become coarser, the coarsest last, separated by "
-        "semicolons"
+        "the file with the tree has rows of different lengths, or only one field in each row. It must have no "
+        "header and a row for each value: the value first, then labels that become coarser, the coarsest last, "
+        "separated by semicolons"
     )

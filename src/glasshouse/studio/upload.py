@@ -60,7 +60,7 @@ async def upload_of(request: Request, workspace: Workspace, room: str, *, most: 
         raise InputError(_NO_FORM) from None
     except OSError as error:
         parts.remove()
-        raise OutputError(f"the file cannot be kept in the workspace: {error.strerror}") from None
+        raise OutputError(f"the file cannot be kept in the studio's own folder: {error.strerror}") from None
     except BaseException:  # what was sent is not complete, or the one who sent it is gone
         parts.remove()
         raise

@@ -48,7 +48,9 @@ class Workspace:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.folder.chmod(0o700)
         except OSError as error:
-            raise OutputError(f"cannot use {self.folder} as a workspace: {error.strerror}", path=self.folder) from None
+            raise OutputError(
+                f"cannot use {self.folder} as the studio's own folder: {error.strerror}", path=self.folder
+            ) from None
         self.folder = self.folder.resolve()
         return self
 

@@ -114,8 +114,8 @@ class Proportions:
         runs = [places.inside(support) for support in supports]
         if not all(runs):
             raise InputError(
-                "a cell of the release contains no value of the workload's domain: check that the workload "
-                "was made for this table"
+                "a cell of the release contains none of the values that the list of questions (workload) was made "
+                "for: check that it was made for this table"
             )
         firsts = np.cumsum([0, *map(len, runs)])[:-1]
         sizes = [sum(map(len, inside)) for inside in runs]

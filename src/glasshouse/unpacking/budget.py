@@ -58,8 +58,8 @@ class Room:
         if n_bytes > self.most:
             raise SourceError(
                 f"{self.path} would take more than {self.most:,} bytes when unpacked, which is far more than its "
-                "size, so it was not read. If you trust it, unpack it yourself, or read it with another tool and pass "
-                "the frame",
+                "size, so it was not read. If you trust it, unpack it yourself, or read it with another tool and "
+                "give Glasshouse the data frame",
                 source=self.path,
             )
 

@@ -293,7 +293,7 @@ def _known(fields: Any, what: str) -> None:
     if not isinstance(fields, dict):
         _unfit()
     if not fields.keys() <= _ALLOWED[what]:
-        raise Refused("its footer says something that Glasshouse does not write")
+        raise Refused("its footer was not written by Glasshouse")
 
 
 def _unfit() -> NoReturn:

@@ -303,7 +303,7 @@ class Achieved:
         if self.entropy is not None:
             lines.append(line("  entropy ell", f"{self.entropy.down:.6f}", str(self.entropy.group)))
         if self.designated:
-            lines.append(line("  ell of designated", f"{self.designated.down:.6f}", str(self.designated.group)))
+            lines.append(line("  designated ell", f"{self.designated.down:.6f}", str(self.designated.group)))
         shown = [(ell, c) for ell, c in self.recursive.items() if ell > 1][:_MOST_SHOWN]
         lines += [line(f"  recursive (c, {ell}), c", f"{c.up:.6f}", str(c.group)) for ell, c in shown]
         if len(self.recursive) > len(shown) + 1:

@@ -288,7 +288,7 @@ def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequ
     for what, counts in (("missing values", gaps), ("suppressed cells", blanks)):
         listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
         each = (
-            f"they are equal to each other if they are written alike, and to no other value, in {listed}"
+            f"in {listed}; those that are written alike count as one value, which differs from every other value"
             if listed
             else "none"
         )

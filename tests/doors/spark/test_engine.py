@@ -59,7 +59,7 @@ def test_an_error_in_a_task_tells_no_value_and_leaves_nothing(session: Any, tmp_
 def test_what_is_large_does_not_travel_with_the_keys(session: Any, tmp_path: Path) -> None:
     large = np.random.default_rng(1).bytes(1 << 20)
     with Engine(session, tmp_path, source=Source.seeded(3)) as engine:
-        with pytest.raises(gh.NotSupported, match="pass large data as ballast"):
+        with pytest.raises(gh.NotSupported, match="give large data to the argument 'ballast'"):
             engine.map_pieces([1], lambda *_: large, toy.summary)
         assert engine.map_pieces(
             [1], lambda _piece, ballast, _source: len(ballast), lambda _p, n, _b: n, ballast=large
@@ -71,10 +71,12 @@ def test_rows_that_do_not_fit_are_refused(session: Any, tmp_path: Path) -> None:
     with Engine(session, tmp_path, source=Source.seeded(3)) as engine:
         (gt, bt) = small.tables(engine.map_pieces(small.pieces, toy.work, toy.summary, ballast=small.ballast))
         few = [gt, type(bt)(name="bt", n_parts=1, n_words=2)]
-        with pytest.raises(SparkFailed, match="a row of a part that is none of 1"):
+        with pytest.raises(
+            SparkFailed, match="a row has the number of a part that does not exist: the table has 1 part"
+        ):
             engine.shuffle(toy.rows, few, toy.finish, ballast=small.ballast)
         narrow = [gt, type(bt)(name="bt", n_parts=2, n_words=1)]
-        with pytest.raises(SparkFailed, match="where 1 words were said"):
+        with pytest.raises(SparkFailed, match="where 1 columns were expected"):
             engine.shuffle(toy.rows, narrow, toy.finish, ballast=small.ballast)
 
 

@@ -118,7 +118,7 @@ def test_of_too_many_people_some_are_drawn_and_that_is_said(
     found = attack.attack(**given(place), keep=str(tmp_path / "kept"))
 
     assert found["people"] == 24
-    assert "24 of 240 people were drawn at random: the table is large" in found["notes"]
+    assert "only 24 of 240 people, drawn at random, were attacked: the table is large" in found["notes"]
     aware = attack.attack(**given(place, attack="reverse-engineering"), keep=str(tmp_path / "kept"))
     assert aware == {"ran": False, "why": "the table is large", "bound": "1/3", "column": "disease"}
 

@@ -504,7 +504,7 @@ def test_from_the_trial_to_the_downloaded_release(file: Path, tmp_path: Path, pa
         page.goto(made.address)
         page.get_by_role("link", name="Release").click()
         page.wait_for_selector(".sides")
-        page.get_by_role("link", name="More people").click()
+        page.get_by_role("link", name="Next page").click()
         page.wait_for_selector("text=People 21 to 40")
         page.get_by_label("Folder to write to").fill(str(file))
         page.wait_for_selector("text=This is a file")

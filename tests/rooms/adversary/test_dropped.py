@@ -185,7 +185,7 @@ def test_the_command_does_not_pass_in_silence_where_it_is_open_which_value_was_c
     given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
     result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", limit])
     assert result.exit_code == code, result.output
-    assert ("the probabilities of this attack are not above 1/2" in result.stderr) == (code == 1)
+    assert ("no probability of this attack is above 1/2" in result.stderr) == (code == 1)
     assert "a probability may then reach 1.0000" in result.stdout
 
 
@@ -519,4 +519,4 @@ def test_a_report_that_does_not_go_through_people_says_whom_its_bound_leaves_out
     found = gh.make_report(release, table, effort=effort).to_dict()["beliefs"]
     bounded = [entry for entry in found if entry["bound"]]
     assert {entry["adversary"] for entry in bounded} == {"linking", "algorithm-aware"}
-    assert all(f"the {release.n_dropped} who were dropped" in entry["because"] for entry in bounded)
+    assert all(f"the {release.n_dropped} who were left out" in entry["because"] for entry in bounded)

@@ -363,7 +363,7 @@ def test_what_says_nothing_or_cannot_be_answered_is_refused() -> None:
         gh.attack(release, gh.Hint(signs=["income:Z:+"]), knowledge=knowledge)
     with pytest.raises(gh.SchemaError, match="the attribute of a sign"):
         gh.attack(release, gh.Hint(signs=["wealth:B:+"]), knowledge=knowledge)
-    with pytest.raises(gh.NotSupported, match="which parts of the table this method divides"):
+    with pytest.raises(gh.NotSupported, match="which parts of the table are divided independently"):
         gh.attack(published(table, gh.Mondrian()), gh.Hint(signs=SIGN), knowledge=knowledge)
     with pytest.raises(gh.NotSupported):
         gh.attack(release, gh.Hint(signs=SIGN), knowledge=gh.Knowledge(external=table, corrupted={0: "A"}))

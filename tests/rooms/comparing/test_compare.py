@@ -77,7 +77,7 @@ def test_a_method_that_fails_is_a_row_that_says_why(whole: gh.Comparison) -> Non
     failed = [row for row in whole.rows if row.failed]
 
     assert {row.method for row in failed} == {"opt-gen"}
-    assert all("16 distinct combinations" in row.failed for row in failed)
+    assert all("16 different combinations" in row.failed for row in failed)
     assert list(whole.failures) == [f"opt-gen as {', '.join(row.recoding for row in failed)}"]
 
 

@@ -625,7 +625,7 @@ def test_without_an_identifier_a_secret_order_breaks_ties() -> None:
 def test_what_ace_cannot_do_is_refused() -> None:
     table = gh.examples.transparent_t5()
 
-    with pytest.raises(gh.NotSupported, match="Ace under a requirement other than l-diversity"):
+    with pytest.raises(gh.NotSupported, match="Ace supports only l-diversity"):
         Ace().divide(table, Requirement.of(gh.KAnonymity(k=2), table))
     with pytest.raises(gh.Infeasible):
         Ace().divide(table, required(table, 5))

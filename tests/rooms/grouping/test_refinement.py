@@ -225,7 +225,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(gh.ParameterError, match="inner must be 'anatomize' or 'ace'"):
         Refined(coarse=Separate(), inner="mondrian")
     table = gh.examples.transparent_t1()
-    with pytest.raises(gh.NotSupported, match="Refined under"):
+    with pytest.raises(gh.NotSupported, match="Refined supports only"):
         Refined(coarse=Separate()).divide(table, Requirement.of(gh.KAnonymity(k=2), table))
 
 

@@ -209,5 +209,5 @@ def test_a_principle_that_is_not_monotone_is_refused(monkeypatch: pytest.MonkeyP
     table = gh.examples.transparent_t1()
     monkeypatch.setattr(Requirement, "monotone", property(lambda self: False))
 
-    with pytest.raises(gh.NotSupported, match=r"Snug under .* not monotone"):
+    with pytest.raises(gh.NotSupported, match=r"Snug does not support .* not monotone"):
         gh.Snug().divide(table, Requirement.of(gh.KAnonymity(k=2), table))

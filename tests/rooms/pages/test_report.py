@@ -258,7 +258,7 @@ def test_people_who_fit_too_many_places_are_not_linked() -> None:
 
     assert n_fits > 2 * 400
     assert not any(found["ran"] for found in facts["beliefs"])
-    assert "fit so many places" in facts["beliefs"][0]["why_not"]
+    assert "fit so many records" in facts["beliefs"][0]["why_not"]
     assert facts["beliefs"][1]["bound"] == "1/3"
     assert gh.make_report(release, PATIENTS, effort=replace(QUICK, most_fits=n_fits)).to_dict()["beliefs"][0]["ran"]
 
@@ -353,7 +353,7 @@ def test_dropped_people_exact_quasi_identifiers_and_useless_answers_are_told() -
     found = levels(release, table)
 
     assert release.n_dropped == 12
-    assert any("12 of 40 people (30.00%) were dropped" in text for text in found["attention"])
+    assert any("12 of 40 people (30.00%) were left out" in text for text in found["attention"])
     assert any("shows exact quasi-identifiers" in text for text in found["attention"])
     whole = made(method=gh.Separate(), recoding=gh.Anatomy())  # one group tells what no link tells
     assert any("the release is no more useful than that" in text for text in levels(whole)["attention"])

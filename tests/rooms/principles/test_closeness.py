@@ -147,7 +147,7 @@ def test_a_distance_that_means_nothing_for_the_column_is_refused(distance, domai
 
 def test_groups_of_another_column_are_refused():
     bound = p.TCloseness(t=0.1).bind(counts_of([[1, 1]]))
-    with pytest.raises(InputError, match="groups over 3 values are not of a table over 2 values"):
+    with pytest.raises(InputError, match="the groups have 3 different values, but the table has 2"):
         bound.holds(counts_of([[1, 1, 1]]))
 
 

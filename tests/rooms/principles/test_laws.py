@@ -92,7 +92,7 @@ def test_frequency_diversity_implies_entropy_and_distinct_diversity(histogram, e
 
 @pytest.mark.parametrize("principle", [p.TCloseness(t=0.1), p.DesignatedLDiversity(ell=2, values=("flu",))])
 def test_a_principle_that_needs_the_table_judges_nothing_before_it_is_bound(principle):
-    with pytest.raises(NotSupported, match="bind it to the table first"):
+    with pytest.raises(NotSupported, match=r"call bind\(counts, domain\) of the principle first"):
         principle.holds(counts_of([[1, 1]]))
 
 

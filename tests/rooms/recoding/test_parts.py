@@ -309,7 +309,7 @@ def test_numbers_that_do_not_fit_into_one_word_take_two() -> None:
 
 def test_a_kind_of_nobody_is_refused_and_so_is_a_recoding_that_has_no_parts() -> None:
     kinds, _ = kinds_of(people(1, 10))
-    with pytest.raises(ParameterError, match="kinds of which there is somebody"):
+    with pytest.raises(ParameterError, match="combinations of values that at least one person has"):
         Points.of(replace(kinds, counts=kinds.counts * 0))
     with pytest.raises(NotSupported, match="in parts"):
         Recoding.in_parts(gh.Boxes(), kinds)

@@ -434,8 +434,8 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "one more file": (lambda folder: (folder / "qit" / "x.parquet").write_bytes(b""), "not published with it"),
     "one more folder": (lambda folder: (folder / "more").mkdir(), "not published with it"),
     "more rows than people": (_edit(_more_rows_than_people), "more rows than the release has records"),
-    "no number of rows": (_edit(_no_rows), "does not tell size, rows and checksum of each part"),
-    "one sum for all": (_edit(_sum_of_all), "does not tell size, rows and checksum of each part"),
+    "no number of rows": (_edit(_no_rows), "does not give the size, the number of rows and the checksum of each part"),
+    "one sum for all": (_edit(_sum_of_all), "does not give the size, the number of rows and the checksum of each part"),
     "an older format": (_edit(_older_format), "'path' is not text"),
     "one part alone": (_edit(_one_part), "not listed from the first to the last"),
 }

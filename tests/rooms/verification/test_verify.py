@@ -373,12 +373,12 @@ def test_empty_text_missing_and_suppressed_are_three_values() -> None:
 
     assert (found.n_groups, found.k) == (3, 1)
     assert (
-        "missing values: they are equal to each other if they are written alike, and to no other value, in q (1)"
-        in found.counting
+        "missing values: in q (1); those that are written alike count as one value, "
+        "which differs from every other value" in found.counting
     )
     assert (
-        "suppressed cells: they are equal to each other if they are written alike, and to no other value, in q (1)"
-        in found.counting
+        "suppressed cells: in q (1); those that are written alike count as one value, "
+        "which differs from every other value" in found.counting
     )
     assert any("1 record has every quasi-identifier suppressed" in line for line in found.counting)
 
@@ -421,8 +421,8 @@ def test_a_number_and_the_text_that_looks_like_it_are_two_values(frame: Any) -> 
     assert found.n_groups == 7  # 34 = 34.0, "*", "34", True, missing, "True", "34 (number)"
     assert found.columns["d"].n_values == 2
     assert (
-        "suppressed cells: they are equal to each other if they are written alike, and to no other value, in age (2)"
-        in found.counting
+        "suppressed cells: in age (2); those that are written alike count as one value, "
+        "which differs from every other value" in found.counting
     )
     assert [line for line in found.notices if "has numbers and texts" in line]
     assert not found.holds
@@ -669,7 +669,8 @@ def test_the_report_prints_and_turns_into_json() -> None:
         "FAILS  k = 2",
         "journalist",
         "pay contains amounts",
-        "missing values: they are equal to each other if they are written alike, and to no other value, in disease (1)",
+        "missing values: in disease (1); those that are written alike count as one value, "
+        "which differs from every other value",
     ):
         assert words in text
     assert not found.holds

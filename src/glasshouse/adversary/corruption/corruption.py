@@ -254,7 +254,7 @@ def predicate_made_certain(
         raise ParameterError(
             "predicate_made_certain",
             "n_values",
-            "at least the number of published values and values ruled out",
+            "at least the number of different values that are published or ruled out",
             n_values,
         )
     left = np.array([text_of(value) not in out for value in published.values])[published.codes]
@@ -295,12 +295,15 @@ def _promised(release: Release, sample: PerturbedSample) -> tuple[str, ...]:
         f"with retention p = {plain(sample.p)}, groups of {k:,} or more records and no prior probability above "
         f"{plain(lambda_)}"
     )
-    notes = [f"CORRUPTION Theorem 3: {under}, the release raises no probability by more than {plain(growth)}"]
+    notes = [
+        f"Theorem 3 of CORRUPTION (Tao et al. 2008): {under}, the release raises no probability by more than "
+        f"{plain(growth)}"
+    ]
     asked = release.recipe.principle
     if asked.get("name") == RhoBreach.name:
         rho2 = RhoBreach(rho1=asked["rho1"], lambda_=lambda_, k=k).achieved(sample.p, n)
         notes.append(
-            f"CORRUPTION Theorem 2: no probability that was at most {asked['rho1']} before the release is "
-            f"above {plain(rho2)} after it"
+            f"Theorem 2 of CORRUPTION (Tao et al. 2008): no probability that was at most {asked['rho1']} before the "
+            f"release is above {plain(rho2)} after it"
         )
     return tuple(notes)

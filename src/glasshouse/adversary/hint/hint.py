@@ -44,7 +44,7 @@ __all__ = ["Hint"]
 _UNTOLD: Final = {
     "half-groups": "the method also makes the groups within a part of the table depend on each other a little",
     "faces": "the method also makes the people within a part of the table depend on each other a little",
-    "buckets": "the groups made from the same bucket depend on each other",
+    "buckets": "the groups that were made from the same set of people (bucket) depend on each other",
 }
 
 
@@ -183,10 +183,10 @@ class _Reasoning:
         over = task.independent
         if over == "none":
             raise NotSupported(
-                f"the attack hint cannot analyse {task.release.n_tuples:,} records grouped by {task.method!r}: "
-                "no theorem says which parts of the table this method divides independently",
-                instead="attack a table of few people, or raise most_worlds (small tables are attacked by trying "
-                "every possible table)",
+                f"the attack hint cannot analyse {task.release.n_tuples:,} records grouped by {task.method!r}: for "
+                "this method it is not known which parts of the table are divided independently of the other parts",
+                instead="attack a table of few people, or raise the limit (most_worlds=, in Python): small tables are "
+                "attacked by trying every possible table",
             )
         if not task.contents.seats:
             raise NotSupported(
@@ -349,8 +349,8 @@ def _untold(over: str, n_tied: int, n_groups: int) -> str:
             else ""
         )
         return (
-            f"{n_tied:,} of {n_groups:,} groups depend on other groups of their bucket, which were made from the same "
-            f"set of people; groups with the same values count as one bucket{rest}"
+            f"{n_tied:,} of {n_groups:,} groups were made from the same set of people (bucket) as other groups, and "
+            f"depend on them; groups with the same values are assumed to come from one bucket{rest}"
         )
     return (
         f"the probabilities are computed for each group separately, but {_UNTOLD[over]}: so guesses may be right more "

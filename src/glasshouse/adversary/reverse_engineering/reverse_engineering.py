@@ -63,8 +63,8 @@ class TheoremBound(Strategy):
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
             what = (
-                f"reverse engineering of {release.n_tuples:,} records is not possible: no theorem limits what an "
-                "attacker learns from this method"
+                "no theorem limits what an attacker who knows the method learns from this release, so there is no "
+                "bound to give"
             )
             return NotSupported(what, instead=instead)
         if task.knowledge.prior is not None or task.knowledge.corrupted:

@@ -135,7 +135,7 @@ class RiskAttack:
             raise NotSupported(
                 f"the attack {self.name} does not support column {contents.column!r}, whose cells contain sets "
                 "of values",
-                instead="use linking or reverse-engineering, which give the probability of every single value",
+                instead="use linking or reverse engineering, which give the probability of every single value",
             )
         contents.refuse_untied()  # seats are read from tables with batches alone
         return contents

@@ -28,7 +28,10 @@ __all__ = ["Answer"]
 
 _SAID = {
     "learned": "learned from the release",
-    "cells": "the estimator of the papers, with quasi-identifiers distributed as the cells of the release show",
+    "cells": (
+        "sensitive values are assumed to be spread evenly within each group, and quasi-identifiers as the cells of the "
+        "release show"
+    ),
 }
 
 

@@ -87,8 +87,7 @@ class Perturbation:
         """Refuse to count some values (questions x values) where what is shown says nothing of the true ones."""
         if self.p == 0 and (wanted.any(axis=-1) & ~wanted.all(axis=-1)).any():
             raise NotSupported(
-                "a question about sensitive values is not possible, because all of them were replaced (a "
-                "retention of 0)",
+                "a question about sensitive values has no answer, because all of them were replaced (a retention of 0)",
                 instead="ask about quasi-identifiers alone",
             )
 

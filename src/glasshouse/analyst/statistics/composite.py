@@ -116,7 +116,10 @@ class _Composite:
         sets = next((name for name in columns if name in self.evidence.release.sets), None)
         if sets is not None:
             raise NotSupported(
-                (f"a separate quantile for each value of {sets!r}, which contains sets of values"),
+                (
+                    f"a separate quantile for each value of {sets!r} is not supported, because this column contains "
+                    "sets of values"
+                ),
                 instead="ask with WHERE",
             )
         if len(counts) > _MOST_QUANTILES:

@@ -198,7 +198,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         if release.layout is not PERTURBED:
             raise NotSupported(
-                f"a tree cannot be fitted to a release by {release.recipe.recoding.get('name')!r}",
+                f"a tree cannot be fitted to a release with the recoding {release.recipe.recoding.get('name')!r}",
                 instead="its sensitive values are not perturbed; draw a sample of the release, and fit a tree to that",
             )
         published = Published.of(release)

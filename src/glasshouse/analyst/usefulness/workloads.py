@@ -18,6 +18,7 @@ import numpy as np
 
 from glasshouse.analyst.answers.workload_answers import count, independent
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ class Workload:
             for place in draw.attributes():
                 size = draw.size(place)
                 draw.interval(question, place, max(1, round(size * s ** (1 / draw.qd))))
-        return draw.workload(f"TRANSPARENT 4.1, qd = {draw.qd}, s = {s:g}")
+        return draw.workload(
+            f"ranges of {counted(draw.qd, 'column')}, about {100 * s:g} % of all combinations of values, as in "
+            "TRANSPARENT 4.1"
+        )
 
     @classmethod
     def anatomy(
@@ -138,7 +142,10 @@ class Workload:
         for question in range(n):
             for place in draw.attributes():
                 draw.values(question, place, _share_of(draw.size(place), s, draw.qd + 1))
-        return draw.workload(f"ANATOMY Eq. 14, qd = {draw.qd}, s = {s:g}")
+        return draw.workload(
+            f"values of the sensitive column and {counted(draw.qd, 'other', 'others')}, about {100 * s:g} % of all "
+            "combinations of values, as in ANATOMY Equation 14"
+        )
 
     @classmethod
     def minimality(
@@ -161,7 +168,10 @@ class Workload:
             for place in draw.attributes():
                 most = max(1, floor(Fraction(str(s)) * draw.size(place)))
                 draw.values(question, place, 1 + draw.source.below(most))
-        return draw.workload(f"MINIMALITY 5.3, qd = {draw.qd}, sel = {s:g}")
+        return draw.workload(
+            f"values of the sensitive column and {counted(draw.qd, 'other', 'others')}, at most {100 * s:g} % of "
+            "the values of each, as in MINIMALITY 5.3"
+        )
 
     @classmethod
     def angel(
@@ -190,7 +200,7 @@ class Workload:
                     draw.interval(question, place, size)
                 else:
                     draw.values(question, place, size)
-        return draw.workload(f"ANGEL 6, volume {s:g}")
+        return draw.workload(f"values of all columns, about {100 * s:g} % of all combinations of values, as in ANGEL 6")
 
 
 class _Drawing:

@@ -271,13 +271,13 @@ def _one_part(requirement: Requirement, owner: str) -> Part:
         if part.principle.terms.one_in is not None or part.principle.terms.closeness is not None:
             return part
     raise NotSupported(
-        f"{owner} under a requirement other than l-diversity, designated l-diversity or t-closeness of one column",
+        f"{owner} supports only l-diversity, designated l-diversity or t-closeness of one column",
         instead="ask for one of these alone, or use the method 'mondrian'",
     )
 
 
 def _no_ell_to_stretch() -> NotSupported:
-    return NotSupported("Greedy(safe=True) under t-closeness, which has no l", instead="ask for l-diversity")
+    return NotSupported("Greedy(safe=True) does not support t-closeness, which has no l", instead="ask for l-diversity")
 
 
 def _check_last(owner: str, last: str) -> None:

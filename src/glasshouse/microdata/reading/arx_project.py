@@ -143,7 +143,10 @@ def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str,
         text.clear()
 
     def refuse(*_: object) -> None:
-        raise SourceError(f"{name} has a document type or an entity, which ARX does not write: refused")
+        raise SourceError(
+            f"{name} has XML declarations (a document type or an entity) that ARX does not write and that may be "
+            "harmful, so it is not read: save the project again in ARX"
+        )
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end

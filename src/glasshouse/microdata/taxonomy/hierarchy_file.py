@@ -38,10 +38,10 @@ def text_delimiter(text: str, name: str) -> str:
         delimiter for delimiter in DELIMITERS if _fits(text, delimiter)
     ]
     if len(fitting) > 1:
-        listed = " and ".join(DELIMITERS[delimiter] for delimiter in fitting)
+        listed = " or ".join(DELIMITERS[delimiter] for delimiter in fitting)
         raise DomainError(
-            f"{name} is a hierarchy by {listed}: say which one divides its fields, with "
-            "Taxonomy.from_csv(path, delimiter=...), or put quotation marks around labels that have it inside"
+            f"the fields of {name} may be separated by {listed}: say which one separates them, with "
+            "Taxonomy.from_csv(path, delimiter=...), or put quotation marks around labels that contain one of them"
         )
     return fitting[0] if fitting else ";"
 

@@ -54,7 +54,7 @@ def person_figure(
         ]
     parts.append(plane.named("the attacker's probability that the person has the value"))
     said = "; ".join(f"{short(value, _LONGEST)} {belief * 100:.1f} %" for value, belief in beliefs)
-    promised = "" if limit is None else f". At most {limit[0]} is guaranteed"
+    promised = "" if limit is None else f". Guaranteed: at most {limit[0]}"
     return drawing(
         _WIDTH, height, "The attacker's probabilities for this person", f"{said}{promised}.", parts, name=name
     )

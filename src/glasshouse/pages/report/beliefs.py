@@ -85,11 +85,11 @@ def but_for_dropped(n_dropped: int) -> str:
     """What a bound for published people leaves open, where some were dropped.
 
     >>> but_for_dropped(0), but_for_dropped(12)
-    ('', ', for the people who are published, not for the 12 who were dropped')
+    ('', ', for the people who are published, not for the 12 who were left out')
     """
     if not n_dropped:
         return ""
-    return f", for the people who are published, not for the {n_dropped:,} who were dropped"
+    return f", for the people who are published, not for the {n_dropped:,} who were left out"
 
 
 def _more_than(rows: int, table: Microdata) -> str:
@@ -205,8 +205,8 @@ def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
     if n_fits <= most:
         return ""
     return (
-        f"people fit so many places in the release that about {float(f'{n_fits:.1g}'):,.0f} pairs of a person and a "
-        f"place would have to be checked, and at most {most:,} are allowed"
+        f"people fit so many records of the release that about {float(f'{n_fits:.1g}'):,.0f} pairs of a person and "
+        f"a record would have to be checked, and at most {most:,} are allowed"
     )
 
 

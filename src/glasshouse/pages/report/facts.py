@@ -67,7 +67,7 @@ def facts_of(
     """Gather what a report says of a release of a table."""
     if release.editions:
         raise NotSupported(
-            "a report on several editions, with a table of only some of their people",
+            "a report on several editions cannot be made with a table of only some of their people",
             instead="report on one edition, gh.edition_of(release, LABEL), with the table of the people who were "
             "added in it",
         )
@@ -235,9 +235,9 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     said = []
     if table.n_tuples > effort.most_rows:
         said.append(
-            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each "
-            f"workload were asked instead of {effort.questions:,}, and the divergence from the true distribution "
-            "was not calculated."
+            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each kind "
+            f"were asked instead of {effort.questions:,}, and the divergence from the true distribution was not "
+            "calculated."
         )
     for found in facts["beliefs"]:
         if found["bounded"]:
@@ -260,16 +260,15 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
         said.append(f"No questions were asked: {facts['no_utility']}.")
     elif facts["utility"] and asked < effort.questions:
         said.append(
-            f"Errors of answers are estimated from {asked:,} questions of each workload, instead of "
-            f"{effort.questions:,}."
+            f"Errors of answers are estimated from {asked:,} questions of each kind, instead of {effort.questions:,}."
         )
     if not effort.divergence and facts["recipe"]["sensitive"]:
         said.append("The divergence from the true distribution was not calculated.")
     if said:
         said.append(
-            f"A brief report may take as much CPU time as publishing took, and at least {FLOOR:g} seconds: here "
-            f"{effort.cpu:.2g}. For a full report publish with --report full, or call gh.make_report(release, table, "
-            "report='full')."
+            f"A brief report is allowed as much CPU time as publishing took, or {FLOOR:g} seconds if that is "
+            f"longer: here {effort.cpu:.2g} seconds. For a full report publish with --report full, or call "
+            "gh.make_report(release, table, report='full')."
         )
     return said
 

@@ -79,7 +79,7 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "utility": [
             [
-                f"{found['questions']:,} of {found['workload']}",
+                f"{found['questions']:,}: {found['workload']}",
                 found["column"],
                 *(percent(found["release"][which]) for which in ("mean", "median", "ninetieth")),
                 percent(found["no_link"]["mean"]),
@@ -111,7 +111,10 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield (
         "largest share, alpha",
         f"{found['alpha']['value']:.6f}",
-        (f"exactly {found['alpha']['exact']} of the records of a group have the same value"),
+        (
+            f"in the group where this share is largest, exactly {found['alpha']['exact']} of the records have the "
+            "same value"
+        ),
     )
     yield "distinct l-diversity", f"{found['distinct_ell']['value']:,}", "different values in every group"
     if found["entropy_ell"]:

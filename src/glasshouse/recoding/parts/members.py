@@ -91,7 +91,9 @@ class Points:
         [1, 1, 1, 1, 1, 1, 1, 1]
         """
         if (kinds.counts < 1).any():
-            raise ParameterError("Points.of", "kinds", "kinds of which there is somebody", "one without people")
+            raise ParameterError(
+                "Points.of", "kinds", "combinations of values that at least one person has", "one that nobody has"
+            )
         is_first = np.zeros(len(kinds), bool)
         is_first[:1] = True
         for column in kinds.table.quasi:

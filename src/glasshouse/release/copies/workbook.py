@@ -118,8 +118,8 @@ def _check(name: str, table: pa.Table) -> None:
         kind = table[column].type
         if pa.types.is_timestamp(kind) and kind.tz is not None:
             raise OutputError(
-                f"a workbook has no times with an offset, and column {column!r} of the table {name!r} has: publish it "
-                "as csv or parquet"
+                f"a workbook cannot store times with an offset from UTC, and column {column!r} of the table "
+                f"{name!r} has such times: publish it as csv or parquet"
             )
         texts = [column, *(value for value in table[column].unique().to_pylist() if isinstance(value, str))]
         if any(_CONTROL.search(text) for text in texts):

@@ -53,7 +53,7 @@ _DRAWN = {
     ),
 }
 _SOME = (
-    "The number of rows differs from the number of people in the release. First tables with every person of the "
+    "The number of rows differs from the number of people in the release. First, tables with every person of the "
     "release were drawn as described here, and then the rows were drawn from these tables."
 )
 

@@ -259,7 +259,7 @@ def _table(resource: Mapping[str, Any], version: int) -> PackagedTable:
     guarded = format == "csv" and version >= _GUARDED_SINCE
     odd = {"data", "compression", "extrapaths"} | (set() if guarded else {"dialect"})
     if not odd.isdisjoint(resource) or (guarded and resource.get("dialect", DIALECT) != DIALECT):
-        _refuse(f"the table {name!r} is described in a way that Glasshouse does not write")
+        _refuse(f"its description of the table {name!r} was not written by Glasshouse")
     return _with_fields(PackagedTable(name=name, files=paths, format=format, fields={}, guarded=guarded), resource)
 
 
@@ -291,7 +291,7 @@ def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedT
         column = unguarded_name(in_file) if guarded else in_file
         kind = _get(told, "type", str)
         if kind not in _TYPES or column in fields:
-            _refuse(f"the table {name!r} has a field of an unknown type, or the same field twice")
+            _refuse(f"the table {name!r} has a column of an unknown type, or the same column twice")
         fields[column] = kind
         words = _texts(told, "missingValues") if guarded and "missingValues" in told else ()
         if len(words) > 1 or (words and (kind != "string" or not words[0])):
@@ -301,7 +301,7 @@ def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedT
         marks |= {column: words[0]} if words else {}
         missing |= {in_file: words if "missingValues" in told else ("",)} if guarded else {}
     if not fields:
-        _refuse(f"the table {name!r} has no fields")
+        _refuse(f"the table {name!r} has no columns")
     return replace(table, fields=fields, marks=marks, missing=missing)
 
 
@@ -317,13 +317,16 @@ def _files(
     for table, resource in zip(tables, resources, strict=True):
         if len(table.files) > 1:
             if "hash" in resource or "bytes" in resource or any(by_name[path].rows is None for path in table.files):
-                _refuse(f"it does not tell size, rows and checksum of each part of the table {table.name!r}")
+                _refuse(
+                    "it does not give the size, the number of rows and the checksum of each part of the table "
+                    f"{table.name!r}"
+                )
             continue
         (path,) = table.files
         file = by_name[path]
         told = _get(resource, "hash", str), _get(resource, "bytes", int, file.size)
         if told != (f"sha256:{file.sha256}", file.size):
-            _refuse(f"it says two different things of {file.name}")
+            _refuse(f"it gives two different sizes or checksums for {file.name}")
     return files
 
 
@@ -458,7 +461,7 @@ def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         if label in found or (within is not None and (within not in found or "leaf" in found[within])):
             _refuse("a node of a taxonomy is listed twice, or lies within something that is not a node")
         if "leaf" in node and node["leaf"] is not True:
-            _refuse("a leaf of a taxonomy has a mark other than true")
+            _refuse("a node of a taxonomy has an entry 'leaf' that is not true")
         found[label] = dict(node)
         if len(found) > _MOST_NODES:
             _refuse(f"a taxonomy has more than {_MOST_NODES:,} nodes")
@@ -597,7 +600,10 @@ def _check_columns(manifest: Manifest) -> None:
     if manifest.editions and recipe.quasi[0] != EDITION:
         _refuse("it has editions, but does not say who was published in which")
     if any(edition.n_suppressed > edition.n_dropped for edition in manifest.editions):
-        _refuse("more people were suppressed in an edition than were left out")
+        _refuse(
+            "it says that more people of an edition were left out because a value is too frequent than were left "
+            "out in all"
+        )
     added = {*NUMBERS, *COUNTS, *([LEFT] if manifest.editions else [])}
     if not {name for name, role in columns.items() if role == "added"} <= added:
         _refuse("it has a column that is neither a quasi-identifier nor sensitive, and that Glasshouse does not add")

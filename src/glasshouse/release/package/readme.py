@@ -351,6 +351,8 @@ def _promise(release: Release) -> str:
         f"This is guaranteed against {prose(guarantee.adversary_knows)} (the *{prose(guarantee.adversary)}* attacker).",
         f"Reason: {prose(guarantee.theorem)}.",
     ]
+    if guarantee.references:
+        lines.append(" ".join(_sentence(text) for text in guarantee.references))
     if guarantee.assumptions:
         lines.append("This assumes:\n\n" + "\n".join(f"* {_sentence(text)}" for text in guarantee.assumptions))
     lines.append("To check the tables against this guarantee, run `glasshouse verify .` in the folder of this file.")

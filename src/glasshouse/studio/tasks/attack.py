@@ -159,7 +159,9 @@ def _attacked(
         return None, notes, refused
     if refused:
         some = _sample(everybody, source, always)
-        notes.append(f"{some.n_tuples:,} of {everybody.n_tuples:,} people were drawn at random: {refused}")
+        notes.append(
+            f"only {some.n_tuples:,} of {everybody.n_tuples:,} people, drawn at random, were attacked: {refused}"
+        )
         everybody = some
     chosen = _chosen(release, asked, column, effort, source, tell, found_out=bool(corrupted))
     knowledge = _knowledge(everybody, corrupted)
@@ -174,7 +176,14 @@ def _attacked(
         refused = str(error)
     if hasattr(chosen, "how") and _bound(release, asked) is not None:
         bounded = attack_release(release, replace(chosen, how="bound"), knowledge=knowledge)
-        return bounded, [*notes, f"what is shown is the bound of the theorem: {refused}"], ""
+        return (
+            bounded,
+            [
+                *notes,
+                f"the attack was not completed, and the numbers are upper limits that a theorem proves: {refused}",
+            ],
+            "",
+        )
     return None, notes, refused
 
 
@@ -224,7 +233,7 @@ def _chosen(
     known = {field.name for field in fields(made)}
     if "column" not in known and len(release.recipe.sensitive) > 1:
         raise NotSupported(
-            "this attack on several sensitive columns together",
+            "this attack does not support several sensitive columns together",
             instead="choose another attack: something else that the attacker knows",
         )
     watch = deadline(inf if asked.get("effort") == "full" else _SECONDS)

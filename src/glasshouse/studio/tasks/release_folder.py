@@ -44,7 +44,7 @@ def publish(
     work = Publication(choices, watch=watch, source=None if seed is None else Source.seeded(seed))
     engine = work.prepare(force=force)
     if engine == "spark":
-        raise NotSupported("a cluster in the studio", instead="use the command that is shown on this page")
+        raise NotSupported("the studio cannot use a cluster", instead="use the command that is shown on this page")
     with warnings.catch_warnings():
         if not again:
             warnings.simplefilter("error", RepublicationWarning)

@@ -68,7 +68,7 @@ def _refuse_too_large(choices: Mapping[str, Any]) -> None:
     need = need_of(choices["file"], roles)
     if need is not None and not need.fits:
         raise NotSupported(
-            f"a trial of a table that would take {need}", instead="publish it: it is then read from disk, part by part"
+            f"a trial of this table would take {need}", instead="publish it: it is then read from disk, part by part"
         )
 
 

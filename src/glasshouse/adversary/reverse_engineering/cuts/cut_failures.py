@@ -362,9 +362,9 @@ class Believing:
             return found, None
         if self.limits.error <= 0:
             raise NotSupported(
-                f"{profile.n_cuts:,} rejected cuts make groups depend on each other, and the possible tables "
-                f"cannot be counted in {self.limits.most_states:,} states",
-                instead="allow more states, or an error above 0 (the probabilities are then estimated by sampling)",
+                f"{profile.n_cuts:,} rejected cuts make groups depend on each other, and counting the possible "
+                f"tables takes more than the {self.limits.most_states:,} steps that are allowed",
+                instead="allow an error above 0 (error=, --error): the probabilities are then estimated by sampling",
             )
         try:
             return drawn_beliefs(profile, self.limits.error, self.draws.child("cut", cut), self.limits.most_draws)

@@ -296,7 +296,10 @@ class DecisionTree:
         parted = np.bincount(place[here][both], minlength=len(nodes)) > 0
         unsure = np.bincount(place[here][open_ & ~both], minlength=len(nodes)) > 0
         if (unsure & ~parted).any():
-            raise _unknown_seats("people who may be in different groups fit the same groups")
+            raise _unknown_seats(
+                "some people fit the published cells of several groups, and it cannot be decided in which of them "
+                "they are"
+            )
         if self.published.kind == "boxes" and not self.strict and parted.any():
             self._refuse_twins(here[both], place, parted, who, label, side)
         return ~parted
@@ -315,8 +318,8 @@ class DecisionTree:
         np.maximum.at(most, of[on], kind)
         if (most > least).any():
             raise NotSupported(
-                "the analysis of rejected cuts is not possible here: people with equal values were ordered by a "
-                "secret order, which decided on which side of a cut they are",
+                "rejected cuts cannot be analysed here, because people with equal values were put into a secret "
+                "order, which decided on which side of a cut they are",
                 instead="use linking; releases made with strict cuts, and releases whose publisher named an "
                 "identifier, can be analysed",
             )
@@ -388,7 +391,9 @@ class DecisionTree:
         first = np.full(len(leaves), -1)
         first[leaf[who]] = label
         if (first[leaf[who]] != label).any():
-            raise _unknown_seats("people in the same group fit several groups")
+            raise _unknown_seats(
+                "people whom the algorithm puts into one group fit the published cells of several groups"
+            )
         if (fitting[first] != self.published.sizes[first]).any() or (leaves.sizes != self.published.sizes[first]).any():
             raise InputError(
                 "the algorithm divides these people into other groups than those of the release: check that "

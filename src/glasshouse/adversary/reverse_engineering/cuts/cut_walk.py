@@ -123,11 +123,11 @@ def sample_failed_cuts(
         last = reason.found
         done = "there are too few draws to estimate the error"
         if last is not None:
-            done = f"after {last.n_sweeps:,} sweeps of {chains} chains the error was {last.figures()}"
+            done = f"after {last.n_sweeps:,} rounds of {chains} independent samplings the error was {last.figures()}"
         raise NotSupported(
             f"sampling did not reach an error of {error:g} for {layout.n_places:,} people who depend on each "
             f"other through {layout.n_cuts:,} rejected cuts: {done}",
-            instead="allow a larger error or more sweeps, or attack a smaller table",
+            instead="allow a larger error (error=, --error), or attack a smaller table",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
     return layout.result(found, float(tally[1] / max(1, tally[0])))
@@ -323,8 +323,8 @@ class Rest:
         if not np.array_equal(total, self.sizes):
             wrong = int(np.argmax(total != self.sizes))
             raise InputError(
-                f"group {wrong} has {self.sizes[wrong]:,} people left and {total[wrong]:,} values left: these "
-                "numbers must be equal"
+                f"group {wrong} has {self.sizes[wrong]:,} people whose values are not known, and {total[wrong]:,} "
+                "values for them: these numbers must be equal"
             )
 
 
@@ -440,9 +440,10 @@ class _Walk:
             if not left:
                 return
         raise NotSupported(
-            f"no possible table was found to start the sampling from: {left:,} of {layout.n_cuts:,} rejected "
-            f"cuts did not violate the principle in any table that was tried ({_RESTARTS} attempts, {name})",
-            instead="attack a smaller table, or give a possible table to start from",
+            f"no possible table was found to start the sampling from: the method rejected {layout.n_cuts:,} cuts, "
+            f"but in the last table that was tried it would have made {left:,} of them ({_RESTARTS} attempts, "
+            f"{name})",
+            instead="attack a smaller table",
         )
 
     def _given(self, start: NDArray[np.int32]) -> NDArray[np.int32]:

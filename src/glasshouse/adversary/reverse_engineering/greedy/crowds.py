@@ -184,9 +184,9 @@ def _expected(
     answer = answers[key]
     if answer.errors is not None and not alone:
         raise NotSupported(
-            "sampling is not possible for a group in which the places of people with known values "
-            "(corrupted=) are not certain",
-            instead="allow more states, or give the values of other people",
+            "the values of a group cannot be sampled if it is not certain which places in it people with known "
+            "values (corrupted=) have",
+            instead="leave these people out of the people with known values",
         )
     rows = [(stop - start - taken[start]) * answer.beliefs[bucket] for start, stop, bucket in slots]
     n, k = int(attack.lengths[run]), int(total.sum())
@@ -210,5 +210,5 @@ def dropped_known() -> NotSupported:
     """It is not known whether somebody who is corrupted is published at all."""
     return NotSupported(
         "reverse engineering does not support known values (corrupted=) of people who may have been dropped",
-        instead="give the values of other people, or use linking",
+        instead="leave these people out of the people with known values",
     )

@@ -310,7 +310,7 @@ def _sampled(
             raise NotSupported(
                 f"sampling did not reach an error of {error} for a group of {size}: the algorithm would have "
                 f"formed this group for only {kept:,} of {trials:,} sampled assignments of the values",
-                instead="allow a larger error, or more states",
+                instead="allow a larger error (error=, --error), or use linking",
             )
 
 

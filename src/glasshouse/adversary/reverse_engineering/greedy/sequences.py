@@ -93,8 +93,8 @@ class GreedyGroups(Strategy):
         if not judged or len(release.recipe.sensitive) > 1:
             return NotSupported(
                 (
-                    "the analysis of greedy groups supports only one sensitive column, and only the principles that "
-                    "the greedy methods can check exactly"
+                    "groups made by the methods greedy and randomised-greedy can be analysed only for one "
+                    "sensitive column, and only under l-diversity, designated l-diversity or t-closeness"
                 ),
                 instead="use linking",
             )
@@ -589,8 +589,8 @@ class _Because:
         own = f"{held:,} of the {int(attack.lengths[run]):,} records of their group have {shown}"
         if attack.starts[run] >= attack.layout.starts[-1]:
             return (
-                f"people like these were not published; having {shown} changes how probable it is that they formed "
-                "no group"
+                "people like these are not in the release, because they formed no group at the end; how probable "
+                f"that is depends on whether they have {shown}"
             )
         if attack.table[run] < 0 or attack.n_buckets[run] == 1:
             return own
@@ -598,7 +598,10 @@ class _Because:
         bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // attack.size
         obeyed = f"if its first {people:,} people ({self._who(run)}) had satisfied {task.principles[0].title}"
         ended = "the group would have ended there" + (f" with probability {float(1 - attack.p):g}" if attack.p else "")
-        return f"{own}, and they are in bucket {bucket + 1} of {buckets}: {obeyed}, {ended}"
+        return (
+            f"{own}, and these people are in part {bucket + 1} of the {buckets} parts (buckets) of which the group "
+            f"consists. The group did not end after its first part: {obeyed}, {ended}"
+        )
 
     def _share(self, run: int, at: int, value: int) -> float:
         """The probability of the value for a person who stands there, or is first in the run."""

@@ -31,8 +31,8 @@ def unpublished_beliefs(
     n = sum(sizes)
     if (n + 1) ** len(listed) * n > most_states:
         raise NotSupported(
-            f"the probabilities for {n:,} people who were not published cannot be computed, because there are "
-            f"{len(listed):,} values to consider",
+            f"the probabilities for {n:,} people who were not published cannot be computed: {len(listed):,} values "
+            "would have to be considered for them, which are too many",
             instead="publish with last='merge', or use linking",
         )
     borders = set(np.cumsum(sizes).tolist())

@@ -386,8 +386,8 @@ class _Believed:
                 "were exchanged (Mirror, Theorem M2)"
             )
         return (
-            "knowing the algorithm does not help an attacker: if the values of the two equal halves of an undivided "
-            "part were exchanged, it would not have been divided either (Mirror, Theorem M1)"
+            "knowing the algorithm does not help an attacker: if the values of the two equal halves of a part that "
+            "was not divided were exchanged, this part would not have been divided either (Mirror, Theorem M1)"
         )
 
     def _notes(self, how: str) -> list[str]:

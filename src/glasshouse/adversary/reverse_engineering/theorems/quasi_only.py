@@ -104,9 +104,9 @@ class QuasiOnly(Strategy):
             )
         if any(one.needs_sensitive for one in task.principles):
             return NotSupported(
-                f"reverse engineering of {release.n_tuples:,} records by {method!r} is not possible here: the "
-                "principle depends on the sensitive values, so rejected cuts reveal something about them, and "
-                "no analysis of this is known",
+                f"{release.n_tuples:,} records grouped by {method!r} cannot be analysed: the principle depends on "
+                "the sensitive values, so rejected cuts reveal something about them, and no way to analyse this is "
+                "known",
                 instead=SMALL,
             )
         if release.n_dropped:

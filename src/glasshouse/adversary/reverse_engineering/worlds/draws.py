@@ -94,7 +94,8 @@ class _Tree:
             raise NotSupported(
                 f"the algorithm makes at least {least:,} different sequences of random choices (about "
                 f"{max(likely, least):,}, estimated from one run), and {self.limit:,} are allowed",
-                instead="use fewer people, raise the limit, or sample",
+                instead="attack a table of fewer people, raise the limit (most_runs=, --most-runs), or estimate by "
+                "sampling (how='sampled', --how sampled)",
             )
         self.beginnings.extend([*path, (outcome, weights)] for outcome in range(n - 1, 0, -1))
 

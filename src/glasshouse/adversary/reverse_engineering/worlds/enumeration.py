@@ -154,7 +154,8 @@ def exact_posterior(
             raise NotSupported(
                 f"the exact probabilities cannot be computed: of {n_worlds:,} possible tables some were not "
                 f"reached in {n_runs:,} runs of the algorithm, and {limit_runs:,} runs are allowed",
-                instead="use fewer people, raise the limit, or sample",
+                instead="attack a table of fewer people, raise the limit (most_runs=, --most-runs), or estimate by "
+                "sampling (how='sampled', --how sampled)",
             )
         outcomes, runs = run.chances(tables.of(world, () if others is None else others.columns), limit_runs - n_runs)
         n_runs += runs

@@ -457,14 +457,14 @@ def _first_worlds(
         raise NotSupported(
             f"no possible table was found to start the sampling from: {likelihood.n_runs:,} runs on "
             f"{likelihood.n_worlds:,} tables found none that can have produced this release",
-            instead="allow more runs, say with may= which values people can have, or check that people, counts, "
-            "algorithm and parameters are those of the release",
+            instead="allow more runs (most_runs=, --most-runs), or check that people, counts, algorithm and parameters "
+            "are those of the release",
         )
     notes: tuple[str, ...] = ()
     if len(begins) < chains:
         notes = (
-            f"only {len(begins)} of {chains} chains found their own table to start from; the other chains "
-            "start from the same tables",
+            f"only {len(begins)} of {chains} independent samplings found a table of their own to start from; the "
+            "others start from the same tables",
         )
     likelihood.near.clear()  # first worlds have been found
     walks = []
@@ -504,16 +504,17 @@ def _search(space: Space, likelihood: _Likelihood, moves: _Moves, source: Source
 
 def _refusal(walks: list[_Walk], error: float, found: Sampled | None) -> NotSupported:
     steps, runs = min(walk.n_steps for walk in walks), walks[0].likelihood.n_runs
-    done = f"after {runs:,} runs and {steps:,} steps of {len(walks)} chains"
+    done = f"after {runs:,} runs of the algorithm and {steps:,} steps in each of {len(walks)} independent samplings"
     if steps and not all(walk.n_taken for walk in walks):
-        what = f"{done} a chain had found no second table that can have produced the release"
+        what = f"{done} one of the samplings had found no second table that can have produced the release"
     elif found is None:
         what = f"{done} there were too few draws to estimate the error"
     else:
         what = f"{done} the largest error was {found.figures()}"
     return NotSupported(
         f"sampling did not reach an error of {error:g}: {what}",
-        instead="allow a larger error, more runs or more steps, or use fewer people",
+        instead="allow a larger error (error=, --error) or more runs (most_runs=, --most-runs), or attack a table of "
+        "fewer people",
     )
 
 

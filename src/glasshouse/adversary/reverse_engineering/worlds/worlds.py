@@ -139,7 +139,8 @@ class Worlds:
             )
             raise NotSupported(
                 f"the exact probabilities cannot be computed: there are {told} are allowed",
-                instead="use fewer people, raise the limit, or sample",
+                instead="attack a table of fewer people, raise the limit (most_worlds=, in Python), or estimate by "
+                "sampling (how='sampled', --how sampled)",
             )
 
     @property
@@ -153,7 +154,7 @@ class Worlds:
             raise NotSupported(
                 f"the exact probabilities cannot be computed for {self.n_people:,} people: {_MOST_PEOPLE:,} "
                 "are allowed",
-                instead="use fewer people, or sample",
+                instead="attack a table of fewer people, or estimate by sampling (how='sampled', --how sampled)",
             )
         found = 0
         for size in self.sizes:
@@ -188,7 +189,7 @@ class Worlds:
             raise NotSupported(
                 "the exact probabilities cannot be computed: there are more possible tables than can be "
                 f"counted in {_MOST_STEPS:,} steps",
-                instead="use fewer people, or sample",
+                instead="attack a table of fewer people, or estimate by sampling (how='sampled', --how sampled)",
             )
         found = 0 if row in self.known else self._count(row + 1, seats, wanted, enough)
         able = self._able[row]  # what is scarcest is given first: that seldom leads nowhere
