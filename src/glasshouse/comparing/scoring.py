@@ -217,7 +217,7 @@ def _believed(row: Row, posterior: Posterior) -> Row:
     return replace(
         row,
         belief=found["largest"],
-        how=posterior.how,
+        how=found["how"],
         belief_error=found["error"],
         above=found.get("share_above"),
         told=_and(row.told, *posterior.notes),

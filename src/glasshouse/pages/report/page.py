@@ -148,10 +148,15 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if limit is not None:
         yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
     yield "largest probability", f"{found['largest']:.4f}"
+    own, not_known = found.get("unless_known"), "if the attacker does not know which value was too frequent"
+    if own:
+        yield f"largest probability {not_known}", f"{own['largest']:.4f}"
     yield "median", f"{found['median']:.4f}"
     yield "largest probability that a person is in the table", f"{found['presence']:.4f}"
     if limit is not None:
         yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
+        if own:
+            yield f"people above {limit} {not_known}", f"{own['people_above']:,} ({percent(own['share_above'])})"
         yield "largest probability, compared with the guarantee", f"{found['multiple']:.2f} times"
     if found["people_unknown"]:
         yield "people for whom no probability could be calculated", f"{found['people_unknown']:,}"
