@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from glasshouse.errors import ParameterError
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,7 +164,7 @@ def sample(
         raise NotReached(str(reason), found) from None
     if progress is not None:
         progress(1.0)
-    why = f"an error of {error:g} was not reached within {most_sweeps:,} sweeps"
+    why = f"an error of {error:g} was not reached within {counted(most_sweeps, 'sweep')}"
     raise NotReached(why if n_draws <= most_draws else f"{n_beliefs:,} probabilities are too many to sample", found)
 
 

@@ -23,6 +23,7 @@ from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
+from glasshouse.plural import counted
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.anatomy import Anatomy
@@ -239,7 +240,8 @@ def pages_of_anatomize(counts: Iterable[int], d: int, disk: Disk | None = None) 
     counts = [n for n in counts if n]
     if len(counts) > disk.memory:
         raise NotSupported(
-            f"{len(counts)} buckets in {disk.memory} pages of memory", instead="give at least one page for each bucket"
+            f"{counted(len(counts), 'bucket')} in {counted(disk.memory, 'page')} of memory",
+            instead="give at least one page for each bucket",
         )
     n, width = sum(counts), d + 1
     disk.read(n, width=width)  # line 2 of Figure 3: hash

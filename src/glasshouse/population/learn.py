@@ -12,6 +12,7 @@ import numpy as np
 
 from glasshouse import bounds
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.population.combinations import with_combinations
 from glasshouse.population.deals import Deals
 from glasshouse.population.doubt import doubt_of
@@ -97,7 +98,7 @@ def learn(
     found = learned_from(evidence, published, seats, report)
     if found is None:
         raise NotSupported(
-            f"nothing can be learned from a release of {release.n_tuples:,} people",
+            f"nothing can be learned from a release of {counted(release.n_tuples, 'person')}",
             instead=f"at least {FEWEST} people are needed; questions are answered without a model",
         )
     if keep is not None:

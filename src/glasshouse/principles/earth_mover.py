@@ -25,6 +25,7 @@ import numpy as np
 
 from glasshouse.errors import InputError
 from glasshouse.kernels import compiled, interpreted
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import LARGEST, at_most
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ class EarthMover:
     def within(self, counts: Counts, t: Fraction) -> NDArray[np.bool_]:
         """Whether each group is at distance t or less, exactly; a group without tuples is not."""
         if counts.n_values != self.n_values:
-            raise InputError(f"groups over {counts.n_values:,} values are not of a table over {self.n_values:,} values")
+            own, whole = counted(counts.n_values, "value"), counted(self.n_values, "value")
+            raise InputError(f"groups over {own} are not of a table over {whole}")
         per_tuple = self.scale * self.whole  # work is at most this, times the group's size
         fits = counts.sizes <= LARGEST // max(per_tuple + self.whole, 1)  # and so is every number on the way to it
         rows = np.flatnonzero(fits & (counts.sizes > 0))

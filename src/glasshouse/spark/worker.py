@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
+from glasshouse.plural import counted
 from glasshouse.release.package.parts import PublishedPart, write_part
 from glasshouse.spark.seal import put
 from glasshouse.version import VERSION
@@ -187,7 +188,9 @@ class Dispatch:
         for table, parts, words in made:
             known = self.tables[table]
             if words.shape != (len(parts), known.n_words) or words.dtype != np.uint64:
-                raise TaskFailed(f"rows of the shape {words.shape} where {known.n_words} words were said")
+                raise TaskFailed(
+                    f"rows of the shape {words.shape} where {counted(known.n_words, 'word was', 'words were')} said"
+                )
             if len(parts) and not 0 <= int(parts.min()) <= int(parts.max()) < known.n_parts:
                 raise TaskFailed(f"a row of a part that is none of {known.n_parts}")
             order = np.argsort(parts, kind="stable")

@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from glasshouse.errors import InputError
 from glasshouse.pages.svg import short
+from glasshouse.plural import counted
 from glasshouse.studio.tasks.text import texts
 from glasshouse.visible import is_shown
 
@@ -99,8 +100,8 @@ def from_outline(text: str) -> dict[str, Any]:
                 above.pop()
             if not above or above[-1][0] != depth:
                 raise InputError(
-                    f"line {number} is indented by {depth} blanks, which does not fit the lines above it: use two "
-                    "blanks for each level"
+                    f"line {number} is indented by {counted(depth, 'blank')}, which does not fit the lines above it: "
+                    "use two blanks for each level"
                 )
             siblings = above.pop()[1]
         elif depth and not above:

@@ -25,6 +25,7 @@ from glasshouse.adversary.risks.risk_attack import Scene
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 
@@ -183,8 +184,8 @@ class _Reasoning:
         over = task.independent
         if over == "none":
             raise NotSupported(
-                f"the attack hint cannot analyse {task.release.n_tuples:,} records grouped by {task.method!r}: "
-                "no theorem says which parts of the table this method divides independently",
+                f"the attack hint cannot analyse {counted(task.release.n_tuples, 'record')} grouped by "
+                f"{task.method!r}: no theorem says which parts of the table this method divides independently",
                 instead="attack a table of few people, or raise most_worlds (small tables are attacked by trying "
                 "every possible table)",
             )
@@ -349,8 +350,9 @@ def _untold(over: str, n_tied: int, n_groups: int) -> str:
             else ""
         )
         return (
-            f"{n_tied:,} of {n_groups:,} groups depend on other groups of their bucket, which were made from the same "
-            f"set of people; groups with the same values count as one bucket{rest}"
+            f"{n_tied:,} of {counted(n_groups, 'group')} {'depends' if n_tied == 1 else 'depend'} on other groups of "
+            "their bucket, which were made from the same set of people; groups with the same values count as one "
+            f"bucket{rest}"
         )
     return (
         f"the probabilities are computed for each group separately, but {_UNTOLD[over]}: so guesses may be right more "

@@ -24,6 +24,7 @@ from glasshouse.adversary.risks.risk_attack import Scene, control_people, other_
 from glasshouse.adversary.task import Attack
 from glasshouse.declarations import Declared
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.population.learn import learned_from
 from glasshouse.supports.evidence import Evidence
 
@@ -150,8 +151,8 @@ class DeFinetti(Attack):
             n = int(seats.count.sum())
             return (
                 None,
-                f"Nothing was learned, and the probabilities are those of linking: {n:,} people are too few to "
-                "learn from.",
+                "Nothing was learned, and the probabilities are those of linking: "
+                f"{counted(n, 'person is', 'people are')} too few to learn from.",
             )
         return population, ""
 

@@ -31,6 +31,7 @@ from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.grouping.sift.sift import Sift
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 
@@ -63,8 +64,8 @@ class TheoremBound(Strategy):
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
             what = (
-                f"reverse engineering of {release.n_tuples:,} records is not possible: no theorem limits what an "
-                "attacker learns from this method"
+                f"reverse engineering of {counted(release.n_tuples, 'record')} is not possible: no theorem limits what "
+                "an attacker learns from this method"
             )
             return NotSupported(what, instead=instead)
         if task.knowledge.prior is not None or task.knowledge.corrupted:

@@ -18,6 +18,7 @@ import numpy as np
 
 from glasshouse.analyst.answers.workload_answers import count, independent
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Workload:
         return len(self.wanted[0])
 
     def __repr__(self) -> str:
-        return f"Workload({self.name}, {len(self):,} questions)"
+        return f"Workload({self.name}, {counted(len(self), 'question')})"
 
     @property
     def sensitive(self) -> str:

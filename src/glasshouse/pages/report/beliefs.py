@@ -23,6 +23,7 @@ from glasshouse.journeys.attack import attack
 from glasshouse.microdata.groups import alike
 from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.pages.report.words import ADVERSARIES
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
@@ -89,11 +90,11 @@ def but_for_dropped(n_dropped: int) -> str:
     """
     if not n_dropped:
         return ""
-    return f", for the people who are published, not for the {n_dropped:,} who were dropped"
+    return f", for the people who are published, not for the {counted(n_dropped, 'who was', 'who were')} dropped"
 
 
 def _more_than(rows: int, table: Microdata) -> str:
-    return f"the table has more than {rows:,} rows" if table.n_tuples > rows else ""
+    return f"the table has more than {counted(rows, 'row')}" if table.n_tuples > rows else ""
 
 
 class _Run:

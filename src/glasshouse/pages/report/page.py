@@ -13,6 +13,7 @@ from glasshouse.pages.charts.report_figures import belief_figure, error_figure, 
 from glasshouse.pages.html import render
 from glasshouse.pages.numbers import ordinal, percent
 from glasshouse.pages.report.words import HOW, WHO
+from glasshouse.plural import counted
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
                 *(m["column"], m["role"], m["kind"], f"{m['values']:,}"),
                 f"{m['missing']:,}" if m["missing"] else "none",
                 m["order"],
-                f"{m['taxonomy']['levels']} levels" if m["taxonomy"] else "none",
+                counted(m["taxonomy"]["levels"], "level") if m["taxonomy"] else "none",
                 f"{m['cells']:,}",
             ]
             for m in facts["mapping"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -45,4 +47,4 @@ def _plainly(recipe: Recipe) -> Iterator[str]:
             if one.terms.one_in and not one.terms.named:
                 yield f"Nobody's {column} can be inferred with a probability above 1 in {one.terms.one_in}."
     if anonymity > 1:
-        yield f"Everybody looks like at least {anonymity - 1:,} other people."
+        yield f"Everybody looks like at least {counted(anonymity - 1, 'other person')}."

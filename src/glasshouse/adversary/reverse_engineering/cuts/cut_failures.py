@@ -27,6 +27,7 @@ from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import (
     drawn_beliefs,
 )
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -362,8 +363,8 @@ class Believing:
             return found, None
         if self.limits.error <= 0:
             raise NotSupported(
-                f"{profile.n_cuts:,} rejected cuts make groups depend on each other, and the possible tables "
-                f"cannot be counted in {self.limits.most_states:,} states",
+                f"{counted(profile.n_cuts, 'rejected cut makes', 'rejected cuts make')} groups depend on each other, "
+                f"and the possible tables cannot be counted in {counted(self.limits.most_states, 'state')}",
                 instead="allow more states, or an error above 0 (the probabilities are then estimated by sampling)",
             )
         try:

@@ -29,6 +29,7 @@ from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.sampling import NotReached, Sampled, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -123,10 +124,12 @@ def sample_failed_cuts(
         last = reason.found
         done = "there are too few draws to estimate the error"
         if last is not None:
-            done = f"after {last.n_sweeps:,} sweeps of {chains} chains the error was {last.figures()}"
+            done = (
+                f"after {counted(last.n_sweeps, 'sweep')} of {counted(chains, 'chain')} the error was {last.figures()}"
+            )
         raise NotSupported(
-            f"sampling did not reach an error of {error:g} for {layout.n_places:,} people who depend on each "
-            f"other through {layout.n_cuts:,} rejected cuts: {done}",
+            f"sampling did not reach an error of {error:g} for {counted(layout.n_places, 'person')} who "
+            f"depend on each other through {counted(layout.n_cuts, 'rejected cut')}: {done}",
             instead="allow a larger error or more sweeps, or attack a smaller table",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
@@ -323,8 +326,8 @@ class Rest:
         if not np.array_equal(total, self.sizes):
             wrong = int(np.argmax(total != self.sizes))
             raise InputError(
-                f"group {wrong} has {self.sizes[wrong]:,} people left and {total[wrong]:,} values left: these "
-                "numbers must be equal"
+                f"group {wrong} has {counted(self.sizes[wrong], 'person')} left and "
+                f"{counted(total[wrong], 'value')} left: these numbers must be equal"
             )
 
 
@@ -440,8 +443,9 @@ class _Walk:
             if not left:
                 return
         raise NotSupported(
-            f"no possible table was found to start the sampling from: {left:,} of {layout.n_cuts:,} rejected "
-            f"cuts did not violate the principle in any table that was tried ({_RESTARTS} attempts, {name})",
+            f"no possible table was found to start the sampling from: {left:,} of "
+            f"{counted(layout.n_cuts, 'rejected cut')} did not violate the principle in any table that was tried "
+            f"({_RESTARTS} attempts, {name})",
             instead="attack a smaller table, or give a possible table to start from",
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from glasshouse import plural
 from glasshouse.errors import InputError, NotSupported
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def unpublished_beliefs(
     n = sum(sizes)
     if (n + 1) ** len(listed) * n > most_states:
         raise NotSupported(
-            f"the probabilities for {n:,} people who were not published cannot be computed, because there are "
-            f"{len(listed):,} values to consider",
+            f"the probabilities for {plural.counted(n, 'person who was', 'people who were')} not published cannot be "
+            f"computed, because {plural.counted(len(listed), 'value has', 'values have')} to be considered",
             instead="publish with last='merge', or use linking",
         )
     borders = set(np.cumsum(sizes).tolist())
