@@ -12,6 +12,7 @@ import pyarrow as pa
 from glasshouse.errors import NotSupported
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
+from glasshouse.plural import counted
 from glasshouse.recoding.generalization import Boxes
 
 if TYPE_CHECKING:
@@ -33,10 +34,11 @@ def restated(task: Task) -> Release:
     matches = task.fits(seats)
     fits = np.diff(matches.offsets)
     if not (fits == 1).all():
+        where = "of quasi-identifiers in the external table"
+        odd = counted(int((fits != 1).sum()), f"combination {where} fits", f"combinations {where} fit")
         raise NotSupported(
             "reverse engineering of another tool's table needs to know the group of every person, and "
-            f"{int((fits != 1).sum()):,} combinations of quasi-identifiers in the external table fit no group "
-            "or several groups",
+            f"{odd} no group or several groups",
             instead="give an external table with all people of the published table and no others; the cells of "
             "different groups must not overlap",
         )

@@ -171,8 +171,11 @@ class Sitting:
 
 
 def most_telling(found: Iterable[Posterior]) -> Posterior:
-    """Of the results for several tables the one with the largest probability; the first of several."""
-    return max(found, key=lambda one: float(one.largest.max(initial=0)))
+    """Of the results for several tables the one with the largest probability; the first of several.
+
+    The largest one counts an attacker who knows which value was too frequent, if values were trimmed.
+    """
+    return max(found, key=lambda one: (float(one.reached.max(initial=0)), float(one.largest.max(initial=0))))
 
 
 def _most(published: Published, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:

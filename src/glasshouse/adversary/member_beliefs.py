@@ -50,6 +50,7 @@ def in_members(found: Posterior, task: Task) -> Posterior:
         errors=errors,
         because=lambda kind, code: _because(found, members.having(code), kind),
         notes=(*found.notes, _ADDED),
+        once_known=None if found.once_known is None else in_members(found.once_known, task),
     )
 
 

@@ -43,6 +43,7 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
 from glasshouse.microdata.groups import Groups
+from glasshouse.plural import counted
 from glasshouse.recoding.generalization import box_cells, node_cells
 from glasshouse.release.layout import TAXONOMIES
 
@@ -394,8 +395,9 @@ class _Group:
                 self.n_visited += 1
                 if self.n_visited > self.most_worlds:
                     raise NotSupported(
-                        f"a group of {sum(self.whole):,} records has more than {self.most_worlds:,} possible "
-                        "assignments of values to people, which are too many to count",
+                        f"a group of {counted(sum(self.whole), 'record')} has more than "
+                        f"{counted(self.most_worlds, 'possible assignment')} of values to people, which are too many "
+                        "to count",
                         instead="raise most_worlds, or attack a release with smaller groups",
                     )
                 orders = factorial(present) // prod(map(factorial, free))

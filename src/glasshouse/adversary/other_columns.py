@@ -24,6 +24,7 @@ from glasshouse.adversary.posterior import Beliefs
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World, Worlds, exact_weight
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, code
+from glasshouse.plural import counted
 from glasshouse.population.deals import MOST_STATES, Deals
 from glasshouse.release.contents import Published
 
@@ -171,8 +172,8 @@ def in_own_groups(task: Task) -> Posterior:
     ]
     if rough:
         notes.append(
-            f"for {rough:,} people the probabilities are approximate, because their groups are too large to "
-            "try all possibilities"
+            f"for {counted(rough, 'person')} the probabilities are approximate, because their groups are too "
+            "large to try all possibilities"
         )
     return task.posterior("mixture" if rough else "exact", kind, beliefs, presence, notes=notes)
 

@@ -375,7 +375,7 @@ def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
             found.setdefault(key_of(value), value)
     note = (
         "the domain of the sensitive column was not declared when the release was made: the attack assumes "
-        f"the {len(found):,} values that are published or that the attacker knows of"
+        f"the {counted(len(found), 'value that is', 'values that are')} published or that the attacker knows of"
     )
     return tuple(found.values()), (note,)
 

@@ -112,6 +112,12 @@ class Posterior:
     not listed for a person have the probability 0. There are no probabilities for people whose values the attacker knew
     before.
 
+    If records were dropped because their value was too frequent, and any of several values may have been it, there are
+    two attackers: one who does not know which value it was, and one who does (`once_known`). `of`, `present`, `largest`
+    and the arrays are about the first. Everything that is compared with a limit, or sums up everybody, counts the
+    second, about whom more may be learned: `worst`, `above`, `share_above`, `exceeds`, `multiple`, `distribution`,
+    `plot` and `to_dict`. `unless_known` has the same methods for the first alone.
+
     Attributes
     ----------
     attack
@@ -215,27 +221,51 @@ class Posterior:
         return np.where(np.diff(self.offsets) > 0, highest, 0.0)
 
     @property
+    def unless_known(self) -> Posterior:
+        """The same for an attacker who does not know which value was too frequent: `once_known` is not counted."""
+        return self if self.once_known is None else replace(self, once_known=None)
+
+    @property
+    def _most(self) -> Posterior:
+        """The larger probabilities: those of an attacker who knows which value was too frequent, if that helps."""
+        return self if self.once_known is None else self.once_known
+
+    @property
+    def reached(self) -> NDArray[np.float64]:
+        """For every person the largest probability of any value, with `once_known` counted."""
+        return self._most.largest[self.kind]
+
+    @property
     def error(self) -> float:
         """The largest error of a sampled probability, half the width of a 95 % interval; 0 if nothing was sampled."""
         return 0.0 if self.errors is None else float(self.errors.max(initial=0.0))
 
     def worst(self) -> Belief:
-        """The person most exposed, the value, and the probability; of several, the first in the external table."""
-        row = int(np.argmax(self.largest[self.kind]))
-        kind = self.kind[row]
-        start, stop = self.offsets[kind], self.offsets[kind + 1]
+        """The person most exposed, the value, and the probability; of several, the first in the external table.
+
+        The probability counts `once_known`. It may then be larger than the one that `of` gives.
+        """
+        row = int(np.argmax(self.reached))
+        most, kind = self._most, self.kind[row]
+        start, stop = most.offsets[kind], most.offsets[kind + 1]
         if start == stop:
             raise InputError(
                 "nobody in the external table fits a published record, so the attack says nothing: give "
                 "people who may be in the table, read with the same options as the published table"
             )
-        best = start + int(np.argmax(self.beliefs[start:stop]))
-        return Belief(self.knowledge.name(row), self.values[self.codes[best]], float(self.beliefs[best]))
+        best = start + int(np.argmax(most.beliefs[start:stop]))
+        return Belief(self.knowledge.name(row), self.values[most.codes[best]], float(most.beliefs[best]))
 
     def explain(self, person: Any) -> str:
         """Say in one sentence which value is most probable for a person, and why."""
         row = self.knowledge.person(person)
         kind = int(self.kind[row])
+        most, own = float(self._most.largest[kind]), float(self.largest[kind])
+        known = "for an attacker who knows which value was too frequent in the table, a probability may be up to"
+        return self._explained(person, row, kind) + (f"; {known} {most:.4f}" if most > own else "")
+
+    def _explained(self, person: Any, row: int, kind: int) -> str:
+        """The same for an attacker who does not know which value was too frequent."""
         start, stop = int(self.offsets[kind]), int(self.offsets[kind + 1])
         if start == stop:
             if row in self.knowledge.corrupted_rows():
@@ -263,39 +293,49 @@ class Posterior:
 
     def distribution(self, bins: int = 10) -> NDArray[np.float64]:
         """The share of people whose largest probability lies in each of so many equal parts of 0 to 1."""
-        counts = np.histogram(np.minimum(self.largest[self.kind], 1.0), bins=bins, range=(0.0, 1.0))[0]
+        counts = np.histogram(np.minimum(self.reached, 1.0), bins=bins, range=(0.0, 1.0))[0]
         return counts / max(1, self.n_people)
 
     def plot(self) -> str:
         """Draw how many people have a probability above each limit, as SVG text."""
         from glasshouse.pages.charts.exposure import exposure
 
-        title = f"{self.attack}: probabilities for {self.column}, {counted(self.n_people, 'person')} ({self.how})"
-        return f"{exposure(title, self.largest[self.kind], self.limit)}\n"
+        title = f"{self.attack}: probabilities for {self.column}, {counted(self.n_people, 'person')} ({self._how})"
+        return f"{exposure(title, self.reached, self.limit)}\n"
 
     def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
-        """People with a probability above a limit (by default the guaranteed one), the ``most`` exposed first."""
-        bound = self._bound(limit)
-        rows = np.flatnonzero(self.largest[self.kind] > bound * (1 + 1e-12))
-        rows = rows[np.argsort(-self.largest[self.kind[rows]], kind="stable")]
+        """People with a probability above a limit (by default the guaranteed one), the ``most`` exposed first.
+
+        The probabilities count `once_known`.
+        """
+        reached = self.reached
+        rows = np.flatnonzero(self._is_above(limit))
+        rows = rows[np.argsort(-reached[rows], kind="stable")]
         found = []
         for row in rows[:most].tolist():
-            value, belief = next(iter(self.of(self.knowledge.name(row)).items()))
+            value, belief = next(iter(self._most.of(self.knowledge.name(row)).items()))
             found.append(Belief(self.knowledge.name(row), value, belief))
         return found
 
     def share_above(self, limit: Fraction | float | None = None) -> float:
-        """The share of people with a probability above a limit (MINIMALITY Figs. 3(a) and 4(a))."""
-        bound = self._bound(limit)
-        return float(np.mean(self.largest[self.kind] > bound * (1 + 1e-12)))
+        """The share of people with a probability above a limit (MINIMALITY Figs. 3(a) and 4(a)).
+
+        A guarantee must not be overstated, so `once_known` is counted: people who may have been dropped are above the
+        limit if they are for an attacker who knows which value was too frequent.
+        """
+        return float(np.mean(self._is_above(limit)))
 
     def exceeds(self, limit: Fraction | float | None = None) -> bool:
         """Whether a probability is above a limit, or would be if the attacker knew which value was too frequent."""
-        return any(one is not None and one.share_above(limit) > 0 for one in (self, self.once_known))
+        return self.share_above(limit) > 0
 
     def multiple(self, limit: Fraction | float | None = None) -> float:
-        """The largest probability as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b))."""
-        return float(self.largest[self.kind].max(initial=0.0)) / self._bound(limit)
+        """The largest probability as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b)); counts `once_known`."""
+        return float(self.reached.max(initial=0.0)) / self._bound(limit)
+
+    def _is_above(self, limit: Fraction | float | None) -> NDArray[np.bool_]:
+        """For every person whether a probability is above a limit."""
+        return self.reached > self._bound(limit) * (1 + 1e-12)
 
     def _bound(self, limit: Fraction | float | None) -> float:
         given = self.limit if limit is None else limit
@@ -307,7 +347,10 @@ class Posterior:
         return float(given)
 
     def to_table(self) -> pa.Table:
-        """One row for every person: name, presence, the most likely value and the probability of it."""
+        """One row for every person: name, presence, the most likely value and the probability of it.
+
+        With `once_known` there is one more column of that name, the largest probability then.
+        """
         names = self.knowledge.external.identifier
         texts = pa.array([*(_text(value) for value in self.values), None], pa.string())
         return pa.table(
@@ -316,6 +359,7 @@ class Posterior:
                 "presence": self.presence[self.kind],
                 "value": texts.take(pa.array(self._likeliest[self.kind])),
                 "belief": self.largest[self.kind],
+                **({} if self.once_known is None else {"once_known": self.reached}),
             }
         )
 
@@ -330,37 +374,63 @@ class Posterior:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the summary that is printed, without names."""
-        people = self.largest[self.kind]
+        """Plain data: the summary that is printed, without names.
+
+        With `once_known` the numbers count it, and are a ``bound``. Its largest probability is then there once more by
+        this name, and ``unless_known`` has the numbers for an attacker who does not know which value was too frequent.
+        """
         summary: dict[str, Any] = {
             "attack": self.attack,
             "column": self.column,
-            "how": self.how,
             "people": self.n_people,
-            "largest": float(people.max(initial=0.0)),
-            "median": float(np.median(people)) if len(people) else 0.0,
+            **self._numbers(),
             "presence": float(self.presence[self.kind].max(initial=0.0)),
             "error": self.error,
-            "distribution": self.distribution().tolist(),
             "notes": list(self.notes),
         }
         if self.limit is not None:
-            summary |= {
-                "limit": str(self.limit),
-                "share_above": self.share_above(),
-                "multiple": self.multiple(),
-            }
+            summary["limit"] = str(self.limit)
         if self.once_known is not None:
-            summary["once_known"] = float(self.once_known.largest[self.kind].max(initial=0.0))
+            summary |= {"once_known": summary["largest"], "unless_known": self.unless_known._numbers()}
         return summary
 
+    def _numbers(self) -> dict[str, Any]:
+        """The part of the summary that differs for an attacker who knows which value was too frequent."""
+        people = self.reached
+        return {
+            "how": self._most.how,
+            "largest": float(people.max(initial=0.0)),
+            "median": float(np.median(people)) if len(people) else 0.0,
+            "distribution": self.distribution().tolist(),
+            **({} if self.limit is None else {"share_above": self.share_above(), "multiple": self.multiple()}),
+        }
+
+    @property
+    def _how(self) -> str:
+        return self.how if self.once_known is None else f"{self.how}; a bound for people who may have been dropped"
+
+    def with_note(self) -> Posterior:
+        """The same, with a note on what an attacker learns who knows which value was too frequent, if there is more."""
+        if self.once_known is None:
+            return self
+        own = self.largest[self.kind]
+        n, most = int(np.count_nonzero(self.reached > own)), self.reached.max(initial=0.0)
+        note = (
+            "the attack does not know which of the values that are published most often was too frequent in the table. "
+            "An attacker who knows it, for example because one of them is the most frequent among people in general, "
+            f"knows more about {counted(n, 'person')} who may have been dropped: a probability may then reach "
+            f"{most:.4f}. Shares of people and largest probabilities count that. For an attacker who does not know "
+            f"it, no probability is above {own.max(initial=0.0):.4f}"
+        )
+        return replace(self, notes=(*self.notes, note))
+
     def __str__(self) -> str:
-        worst = self.worst()
-        people = self.largest[self.kind]
+        worst, people = self.worst(), self.reached
+        reached = "up to " if worst.belief > self.largest[self.kind[int(np.argmax(people))]] else ""
         lines = [
             f"{self.attack}: the attacker's probabilities for {self.column}, "
-            f"{counted(self.n_people, 'person')} ({self.how})",
-            f"  most exposed         {worst.person}: {_text(worst.value)} with probability {worst.belief:.4f}",
+            f"{counted(self.n_people, 'person')} ({self._how})",
+            f"  most exposed         {worst.person}: {_text(worst.value)} with probability {reached}{worst.belief:.4f}",
             f"  largest probability  {people.max():.4f}   median {np.median(people):.4f}",
             f"  spread from 0 to 1   {_bars(self.distribution(20))}",
             f"  in the table         with probability up to {self.presence[self.kind].max():.4f}",

@@ -88,10 +88,10 @@ class Attack:
             if self.column is not None and self.column in [part.name for part in column.parts or ()]:
                 whole: Attack = replace(self, column=column.name)  # type: ignore[type-var]
                 found = whole.believe(Task.of(whole, release, knowledge, algorithm))
-                return found.about_part(self.column, column.parts or ())
+                return found.about_part(self.column, column.parts or ()).with_note()
         task = Task.of(self, release, knowledge, algorithm)
         found = self.believe(task)
-        return in_members(found, task) if task.contents.column in release.sets else found
+        return (in_members(found, task) if task.contents.column in release.sets else found).with_note()
 
     def believe(self, task: Task) -> Posterior:
         """The probabilities for everybody; `NotSupported` where this is no way to tell."""

@@ -265,7 +265,7 @@ def attack(
                     say(f"  exposed: {beliefs.explain(belief.person)}")
     if limit is None or not beliefs.exceeds(limit):
         return 0
-    if not beliefs.share_above(limit):
+    if not beliefs.unless_known.exceeds(limit):
         remark(
             "note",
             f"no probability of this attack is above {limit}. But some people may have been dropped because their "

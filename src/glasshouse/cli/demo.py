@@ -136,7 +136,7 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     if as_json:
         say_json({**summary(release, out), **found})
         return
-    say(f"A hospital wants to publish the diseases of {rows:,} patients by age, sex and zip code.", "")
+    say(f"A hospital wants to publish the diseases of {counted(rows, 'patient')} by age, sex and zip code.", "")
     say("Without protection", bold=True)
     alone = counted(found["alone"], "patient has", "patients have")
     say(f"  {alone} a combination of age, sex and zip code that nobody else has.", "")
@@ -144,8 +144,8 @@ def demo(out: Path, rows: int, *, as_json: bool) -> None:
     say(f"Published with Glasshouse, {ELL}-diverse", bold=True)
     after = found["achieved"]
     say(
-        f"  {after['n_groups']:,} groups of {after['k']} patients or more. In no group do more than 1/{after['ell']} "
-        "of the patients have the same disease.",
+        f"  {counted(after['n_groups'], 'group')} of {counted(after['k'], 'patient')} or more. In no group do more "
+        f"than 1/{after['ell']} of the patients have the same disease.",
         "",
     )
     show_release(release, rows=8)

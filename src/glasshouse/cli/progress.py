@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from glasshouse.cli.exits import in_options
 from glasshouse.cli.printing import remark
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +105,7 @@ class _Steps(logging.Handler):
         for task in self._progress.task_ids:
             self._progress.remove_task(task)
         if record.levelno == logging.DEBUG:
-            rows = f"{record.rows:,} rows" if hasattr(record, "rows") else ""
+            rows = counted(record.rows, "row") if hasattr(record, "rows") else ""
             self._progress.add_task(record.step, total=None, rows=rows)  # type: ignore[attr-defined]
 
 

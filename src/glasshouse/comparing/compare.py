@@ -20,6 +20,7 @@ from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.journeys.plan import default_method, default_recoding
 from glasshouse.log import step
 from glasshouse.pages.report.effort import Effort
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
@@ -152,7 +153,7 @@ def compare(
         notes=found.notes,
         used_truth=use_truth,
         principle=repr(principle) if requirement.target or not requirement.parts else requirement.describe(),
-        workload=f"{setting.workload.name}, {len(setting.workload):,} questions",
+        workload=f"{setting.workload.name}, {counted(len(setting.workload), 'question')}",
         n_tuples=table.n_tuples,
         runs=runs,
         seed=seed,

@@ -24,6 +24,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from glasshouse.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -157,7 +159,7 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
     )
     why = (
         f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. Of the "
-        f"{len(choice)} ways for which this is true{sparing}, "
+        f"{counted(len(choice), 'way')} for which this is true{sparing}, "
     )
     others = [row for row in choice if _name(row) != _name(best)]
     if not others:

@@ -24,6 +24,7 @@ from glasshouse.journeys.evaluate import evaluate
 from glasshouse.journeys.publish import publish
 from glasshouse.pages.report.beliefs import estimated_fits
 from glasshouse.pages.report.effort import OutOfTime, deadline
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
@@ -183,7 +184,7 @@ def given_up(done: str, row: Row, seconds: float) -> Row:
 
 
 def _late(seconds: float) -> str:
-    return f"the attack takes longer than {seconds:g} seconds"
+    return f"the attack takes longer than {seconds:g} second{'' if seconds == 1 else 's'}"
 
 
 def _too_much(setting: Setting, release: Release) -> str:
@@ -193,7 +194,7 @@ def _too_much(setting: Setting, release: Release) -> str:
     table, effort = setting.tables[0], setting.effort
     n = table.n_tuples
     if n > effort.most_rows:
-        return f"the table has more than {effort.most_rows:,} rows"
+        return f"the table has more than {counted(effort.most_rows, 'row')}"
     if estimated_fits(release, table, release.recipe.sensitive[0]) > max(effort.most_fits, 2 * n):
         return "people fit so many records of the release that the attack would take too long"
     return ""
@@ -217,7 +218,7 @@ def _believed(row: Row, posterior: Posterior) -> Row:
     return replace(
         row,
         belief=found["largest"],
-        how=posterior.how,
+        how=found["how"],
         belief_error=found["error"],
         above=found.get("share_above"),
         told=_and(row.told, *posterior.notes),

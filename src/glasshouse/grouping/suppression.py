@@ -18,6 +18,7 @@ import numpy as np
 from glasshouse.errors import Infeasible
 from glasshouse.grouping.top.nodes import drawn_counts
 from glasshouse.microdata.counts import Counts
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Requirement
 
@@ -158,8 +159,9 @@ def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infe
     needed = (n_tuples - n_kept) / n_tuples
     return Infeasible(
         (
-            f"{part.principle.title} is not possible for this table: {n_tuples - n_kept:,} of {n_tuples:,} records "
-            f"({needed:.2%}) would have to be dropped, and a share of at most {float(allowed):.2%} may be dropped"
+            f"{part.principle.title} is not possible for this table: {n_tuples - n_kept:,} of "
+            f"{counted(n_tuples, 'record')} ({needed:.2%}) would have to be dropped, and a share of at most "
+            f"{float(allowed):.2%} may be dropped"
         ),
         principle=part.principle,
         count=n_tuples - n_kept,

@@ -187,8 +187,8 @@ def _batches(path: Path, table: Microdata) -> Groups:
         ) from None
     if partition.num_rows != table.n_tuples:
         raise InputError(
-            f"the table has {table.n_tuples:,} records, but the one that was published had {partition.num_rows:,}: "
-            "give the table that was published, and read it in the same way"
+            f"the table has {counted(table.n_tuples, 'record')}, but the one that was published had "
+            f"{partition.num_rows:,}: give the table that was published, and read it in the same way"
         )
     numbers = partition["group"].combine_chunks()
     if "identifier" in partition.column_names:

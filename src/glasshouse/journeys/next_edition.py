@@ -81,8 +81,9 @@ class Past:
         found = ledger.compared(table)
         if len(found.arrivals) < at_least:
             raise InputError(
-                f"{len(found.arrivals):,} new people were added, but an edition must have at least {at_least:,}: they "
-                "are not published yet. Glasshouse looked only at their number and recorded nothing"
+                f"{counted(len(found.arrivals), 'new person was', 'new people were')} added, but an edition must have "
+                f"at least {at_least:,}: they are not published yet. Glasshouse looked only at their number and "
+                "recorded nothing"
             )
         if found.n_changed and not keep_published:
             before = "published before now"

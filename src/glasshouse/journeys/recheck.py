@@ -22,6 +22,7 @@ from glasshouse.journeys.load import check_declared, checked_promise, load, prom
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.set_members import as_sets
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release.edition import check_editions, in_words
@@ -560,7 +561,7 @@ def _check_sample(release: Release, k: int, found: Verification, *, smallest_gro
     if found.n_groups < found.n_tuples:
         raise GuaranteeBroken("two records of the sample have the same cells")
     if smallest_group < k:
-        raise GuaranteeBroken(f"the sample has a group of fewer than {k:,} records")
+        raise GuaranteeBroken(f"the sample has a group of fewer than {counted(k, 'record')}")
     if n_people != release.n_tuples:
         raise GuaranteeBroken("the groups of the sample do not add up to the table")
 

@@ -18,6 +18,7 @@ from glasshouse.cells import MISSING, quoted
 from glasshouse.engines import Memory
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.journeys.publish import journey
+from glasshouse.plural import counted
 from glasshouse.recoding.generalization import box_cells, node_cells
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Trial:
             texts, often = _texts(column, codes[own]), counts[own].tolist()
             order = sorted(range(len(texts)), key=lambda i: (-often[i], texts[i]))
             told = [f"{texts[i]}: {often[i]:,}" for i in order[:_MOST_TOLD]]
-            more = [f"{len(order) - _MOST_TOLD:,} more values"] if len(order) > _MOST_TOLD else []
+            more = [counted(len(order) - _MOST_TOLD, "more value")] if len(order) > _MOST_TOLD else []
             found.append(", ".join([*told, *more]))
         return found
 

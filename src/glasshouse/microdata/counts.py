@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 
 from glasshouse.kernels import compiled
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -115,7 +116,8 @@ class Counts:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Counts({len(self)} groups of {int(self.sizes.sum())} tuples, {self.n_values} values)"
+        size = f"{counted(len(self), 'group')} of {counted(int(self.sizes.sum()), 'tuple')}"
+        return f"Counts({size}, {counted(self.n_values, 'value')})"
 
     @_kept
     def sizes(self) -> NDArray[np.int64]:

@@ -304,8 +304,8 @@ class Intake:
         self.classes[name] = classes
         n_classes = len(classes.means)
         self.notices.append(
-            f"{name} is the survey weight: weights are put into {n_classes} classes, and the mean of a class is "
-            "published"
+            f"{name} is the survey weight: weights are put into {counted(n_classes, 'class')}, and the mean of a "
+            "class is published"
         )
 
     def coded(self, identifiers: Any = None) -> tuple[tuple[Column, ...], tuple[Column, ...]]:

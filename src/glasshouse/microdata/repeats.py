@@ -16,6 +16,7 @@ import numpy as np
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, code
 from glasshouse.microdata.set_members import set_column
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +62,8 @@ def sampled_notice(n_people: int, n_left_out: int, source: Source) -> str:
     """Say how many rows were left out, and what a promise is then about."""
     seeded = " (with a fixed seed, which is only for tests)" if source.is_seeded else ""
     return (
-        f"one row of each of {n_people:,} people was drawn at random{seeded}, and {n_left_out:,} rows were left out: "
-        "the guarantee is about the drawn rows"
+        f"one row of each of {counted(n_people, 'person')} was drawn at random{seeded}, and "
+        f"{counted(n_left_out, 'row was', 'rows were')} left out: the guarantee is about the drawn rows"
     )
 
 
@@ -79,8 +80,8 @@ def people_of(table: Microdata) -> Microdata:
     sets = tuple(set_column(column, person, n_people) for column in table.sensitive)
     n_joined = table.n_tuples - n_people
     told = (
-        f"all rows of a person became one record: there are {n_people:,} people, and {n_joined:,} rows were "
-        "joined to others"
+        f"all rows of a person became one record: there {'is' if n_people == 1 else 'are'} "
+        f"{counted(n_people, 'person')}, and {counted(n_joined, 'row was', 'rows were')} joined to others"
     )
     if sets:
         told += f". A value of {', '.join(c.name for c in sets)} is the set of a person's values, each counted once"

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from glasshouse.errors import DomainError
 from glasshouse.microdata.domains import kind_of, text_of
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,16 +110,16 @@ def classed_weights(
         raise DomainError(f"the weight {name!r} has no numbers: a weight must be a positive number", column=name)
     if values.null_count:
         raise DomainError(
-            f"the weight {name!r} is missing in {values.null_count:,} rows, which cannot be counted without it: drop "
-            "these rows (missing='drop'), or give them a weight",
+            f"the weight {name!r} is missing in {counted(values.null_count, 'row')}, which cannot be counted without "
+            "it: drop such rows (missing='drop'), or give them a weight",
             column=name,
         )
     weights = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     wrong = int((~(np.isfinite(weights) & (weights > 0))).sum())
     if wrong:
         raise DomainError(
-            f"the weight {name!r} has {wrong:,} values that are not positive or are infinite: a weight must be a "
-            "positive number. Remove records with the weight 0",
+            f"the weight {name!r} has {counted(wrong, 'value that is', 'values that are')} infinite or not positive: a "
+            "weight must be a positive number. Remove records with the weight 0",
             column=name,
         )
     different, first, place = np.unique(weights, return_index=True, return_inverse=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from glasshouse import catalog
 from glasshouse.errors import GlasshouseError
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from glasshouse.release import Recipe
@@ -63,7 +64,8 @@ out, so an attacker who knows that somebody was left out may know the disease of
         if not self.n or not text:
             return text
         others = f"the {self.n:,} people who were left out" if self.n > 1 else "the person who was left out"
-        return f"For the {self.n_published:,} people in the release, but not for {others}: {text[:1].lower()}{text[1:]}"
+        published = counted(self.n_published, "person")
+        return f"For the {published} in the release, but not for {others}: {text[:1].lower()}{text[1:]}"
 
     def in_words(self, value: str) -> str:
         """What an attacker may know about them, if there are any; ``value`` names the sensitive columns."""

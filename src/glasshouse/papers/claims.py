@@ -13,6 +13,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.papers.results import number
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +96,7 @@ def less(pairs: Mapping[str, tuple[Curve, Curve]], *, times: float = 1.0) -> Ver
     met = sum(_is_less(value, against, times) for _, value, against, _, _ in found)
     _, value, against, name, place = max(found)
     worst = f"worst {number(value)} against {number(against)} ({name}, {number(place)})"
-    return Verdict(holds=met == len(found), said=f"at {met} of {len(found)} points; {worst}")
+    return Verdict(holds=met == len(found), said=f"at {met} of {counted(len(found), 'point')}; {worst}")
 
 
 def rises(curves: Mapping[str, Curve], *, slack: float = SLACK) -> Verdict:
@@ -124,7 +125,7 @@ def _directed(curves: Mapping[str, Curve], slack: float, sign: int) -> Verdict:
         said.append(f"{name} {number(values[0])} to {number(values[-1])}" + ("" if holds else " (not)"))
     if not said:
         return NOTHING
-    return Verdict(holds=met == len(said), said=f"{met} of {len(said)} curves: {'; '.join(said)}")
+    return Verdict(holds=met == len(said), said=f"{met} of {counted(len(said), 'curve')}: {'; '.join(said)}")
 
 
 def alike(curves: Mapping[str, Curve], times: float) -> Verdict:

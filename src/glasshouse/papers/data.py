@@ -37,6 +37,7 @@ from glasshouse.errors import GlasshouseError, ParameterError, SourceError
 from glasshouse.microdata import Taxonomy, read
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.synthetic import census_table
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def _synthetic(n: int) -> Data:
     return Data(
         name="synthetic",
         given="synthetic",
-        about=f"the synthetic census of `gh.synthetic`, {n:,} people, seed 1; it has no real people",
+        about=f"the synthetic census of `gh.synthetic`, {counted(n, 'person')}, seed 1; it has no real people",
         table=table,
         sensitive={"OCC": "occupation", "SAL": "income"},
         taxonomies={
@@ -306,7 +307,7 @@ def _census(table: pa.Table, about: str, given: str) -> Data:
     middle = order[len(order) // 2]
     return Data(
         name="census",
-        about=f"{about}, the {table.num_rows:,} employed people",
+        about=f"{about}, the {counted(table.num_rows, 'employed person')}",
         given=given,
         table=_together(table, numbered),
         sensitive={"OCC": "occupation"},
@@ -322,7 +323,7 @@ def _adult(table: pa.Table, about: str, given: str) -> Data:
     occupations = _labels(KNOWN["adult"]["trees"]["occupation"])
     return Data(
         name="adult",
-        about=f"{about}, the {table.num_rows:,} complete rows",
+        about=f"{about}, the {counted(table.num_rows, 'complete row')}",
         given=given,
         table=_together(table, numbered),
         sensitive={"OCC": "occupation"},

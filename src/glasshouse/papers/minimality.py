@@ -29,6 +29,7 @@ from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import SEED, Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
+from glasshouse.plural import counted
 from glasshouse.principles.l_diversity import DesignatedLDiversity, LDiversity
 from glasshouse.principles.t_closeness import TCloseness
 from glasshouse.randomness import Source
@@ -346,7 +347,8 @@ def _mostly(curves: Mapping[str, Curve], limit: float) -> Verdict:
     if not values:
         return claims.NOTHING
     met = sum(value < limit for value in values)
-    said = f"{met} of {len(values)} points are below {number(limit)} %, at most {number(max(values))} %"
+    most, below = f"at most {number(max(values))} %", f"{'is' if met == 1 else 'are'} below {number(limit)} %"
+    said = f"{met} of {counted(len(values), 'point')} {below}, {most}"
     return Verdict(holds=2 * met > len(values), said=said)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.papers.results import Figure, Table, as_csv, as_markdown, cells_of_csv, number
+from glasshouse.plural import counted
 from glasshouse.release.package.folders import new_folder
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class Reproduction:
 
     def _tally(self) -> str:
         words = [claim.verdict.word for claim in self.claims]
-        found = f"Of {len(words)} claims, {words.count('yes')} are confirmed here and {words.count('no')} are not"
+        confirmed, others = (counted(words.count(word), "is", "are") for word in ("yes", "no"))
+        found = f"Of {counted(len(words), 'claim')}, {confirmed} confirmed here and {others} not"
         lacking = words.count("not measured")
         return f"{found}, and {lacking} could not be measured." if lacking else f"{found}."
 

@@ -20,6 +20,7 @@ except ImportError:
     raise MissingExtra("a classifier of the population", extra="trees") from None
 
 from glasshouse.cells import key_of
+from glasshouse.plural import counted
 from glasshouse.population.combinations import with_combinations
 from glasshouse.population.features import Attribute, Features
 from glasshouse.population.fit import fitted
@@ -169,7 +170,9 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y.to_pylist() if isinstance(y, pa.Array | pa.ChunkedArray) else y)
         if y.shape != (table.num_rows,) or not table.num_rows:
-            raise InputError(f"{table.num_rows:,} rows need as many labels, got an array of shape {y.shape}")
+            raise InputError(
+                f"{counted(table.num_rows, 'row needs', 'rows need')} as many labels, got an array of shape {y.shape}"
+            )
         self.feature_names_in_ = np.array(table.column_names, object)
         self.n_features_in_ = table.num_columns
         return table.column_names, list(table.columns), y
@@ -199,7 +202,9 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return [table[name] for name in self.feature_names_in_]
         rows = np.asarray(X, object)
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
-            raise InputError(f"rows must have {self.n_features_in_:,} columns, got an array of shape {rows.shape}")
+            raise InputError(
+                f"rows must have {counted(self.n_features_in_, 'column')}, got an array of shape {rows.shape}"
+            )
         return list(rows.T)
 
 
@@ -228,8 +233,8 @@ def _classes(values: Sequence[Any], class_of: ClassOf | None) -> tuple[NDArray[A
         lacking = sum(key not in by_key for key in keys)
         if lacking:
             raise InputError(
-                f"class_of does not name a class for {lacking:,} of the {len(values):,} values of the "
-                "sensitive column: add them"
+                f"class_of does not name a class for {lacking:,} of the {counted(len(values), 'value')} of "
+                "the sensitive column: add them"
             )
         own = [by_key[key] for key in keys]
     else:

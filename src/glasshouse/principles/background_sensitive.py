@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
 from glasshouse.bounds import MOST_WHOLE
 from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.parameters import fraction, in_percent, integer, plain
 from glasshouse.principles.principle import Principle, Terms
@@ -152,7 +153,7 @@ class BackgroundSensitive(Principle):
         owner = type(self).__name__
         n_values = integer(owner, "n_values", n_values, least=1)
         if self.lambda_ * n_values < 1:
-            allowed = f"at least 1/{n_values}, because one of {n_values} values always has that probability"
+            allowed = f"at least 1/{n_values}, because one of {counted(n_values, 'value')} always has that probability"
             raise ParameterError(owner, "lambda_", allowed, plain(self.lambda_))
         return n_values
 
@@ -417,7 +418,8 @@ attacker."
 
 
 def _points(share: Fraction) -> str:
-    return f"{in_percent(share).removesuffix(' %')} percentage points"
+    points = in_percent(share).removesuffix(" %")
+    return f"{points} percentage {'point' if points == '1' else 'points'}"
 
 
 def transition(p: Fraction, n_values: int, *, same: bool) -> Fraction:

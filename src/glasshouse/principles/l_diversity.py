@@ -27,6 +27,7 @@ import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import at_most, fraction, in_percent, integer, per_group, plain
 from glasshouse.principles.principle import Bound, Principle, Terms, most_frequent, of_column
 
@@ -273,7 +274,8 @@ except the 2 most frequent together'
         """
         value = column or "sensitive value"
         frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
-        most = f"at most {plain(self.c)} times as many records as all values except {frequent} together"
+        times = "" if self.c == 1 else f"{plain(self.c)} times "
+        most = f"at most {times}as many records as all values except {frequent} together"
         return f"in every group, the most frequent {value} has {most}"
 
     def for_person(self, value: str, attacker: str) -> str:
@@ -394,7 +396,7 @@ them, even by an attacker. Other values are not protected and may become certain
         """
         listed = ["missing" if value is None else repr(value) for value in self.values[:_FEW]]
         if len(self.values) > _FEW:
-            listed.append(f"one of {len(self.values) - _FEW:,} more values")
+            listed.append(f"one of {counted(len(self.values) - _FEW, 'more value')}")
         one = " or ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
         each = " for each of them" if len(self.values) > 1 else ""
         share = f"{in_percent(Fraction(1, self.ell))} confidence (1 in {self.ell:,})"

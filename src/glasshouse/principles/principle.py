@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 import numpy as np
 
 from glasshouse.errors import Infeasible, InputError, NotSupported, SchemaError
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import plain
 
 if TYPE_CHECKING:
@@ -560,7 +561,7 @@ class Witness:
     column: str | None
 
     def __str__(self) -> str:
-        return f"{self.shown} has {self.count:,} of {self.of:,} records{of_column(self.column)}"
+        return f"{self.shown} has {self.count:,} of {counted(self.of, 'record')}{of_column(self.column)}"
 
     def infeasible(self, principle: Principle, *, allowed: int, remedy: str, largest: object) -> Infeasible:
         """Make the error that says that this value is too frequent, and what would work."""

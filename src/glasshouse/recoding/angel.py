@@ -18,6 +18,7 @@ from glasshouse.errors import NotSupported, ParameterError, SchemaError
 from glasshouse.microdata.domains import Column, Domain
 from glasshouse.microdata.groups import Groups, alike
 from glasshouse.microdata.kinds import kinds_of
+from glasshouse.plural import counted
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.parameters import integer
 from glasshouse.principles.principle import Requirement
@@ -324,7 +325,7 @@ class Angel(Recoding):
         points = Points.of(kinds)
         if any(len(own.labels) != len(points) for own in buckets):
             sizes = [len(own.labels) for own in buckets]
-            raise ParameterError("Angel.in_parts", "buckets", f"labels for {len(points):,} points", sizes)
+            raise ParameterError("Angel.in_parts", "buckets", f"labels for {counted(len(points), 'point')}", sizes)
         cells_of = node_cells if self.shows_nodes else box_cells
         people = []
         for marginal, own in zip(self.tables(kinds.table), buckets, strict=True):

@@ -159,7 +159,9 @@ class Perturbed(Recoding):
 
     def sensitive_meaning(self) -> str:
         """Say what a published sensitive value means."""
-        values = "the observed values" if self.domain is None else f"the {len(self.domain):,} values of its domain"
+        values = (
+            "the observed values" if self.domain is None else f"the {counted(len(self.domain), 'value')} of its domain"
+        )
         kept = "some probability" if self.p is None else f"probability {plain(self.p)}"
         return (
             f"the value of one person of the group, kept with {kept}; otherwise a random one of {values}, all equally "
@@ -206,8 +208,8 @@ class Perturbed(Recoding):
         got = "any retention" if self.p is None else f"a retention of {plain(self.p)}"
         most = f"the largest that meets it is {plain(largest)}" if largest else "ask for less, or for larger groups"
         raise Infeasible(
-            f"the {target.title} is not possible with {got}, groups of {target.k:,} and {n_values:,} sensitive "
-            f"values: {most}",
+            f"the {target.title} is not possible with {got}, groups of {target.k:,} and "
+            f"{counted(n_values, 'sensitive value')}: {most}",
             principle=target,
             largest=largest,
         )
@@ -344,7 +346,7 @@ def _declared(values: Iterable[Any]) -> tuple[str | None, ...]:
     texts = tuple(None if value is None else text_of(value) for value in values)
     repeated = [text for text, times in Counter(texts).items() if times > 1]
     if repeated or len(texts) < 2:
-        what = f"{len(texts):,} values, of which {len(repeated):,} are repeated"
+        what = f"{counted(len(texts), 'value')}, of which {counted(len(repeated), 'is', 'are')} repeated"
         raise ParameterError("Perturbed", "domain", "two or more different values", what)
     return texts
 
@@ -379,8 +381,8 @@ def _resolve(
     place = {text_of(value): i for i, value in enumerate(known)}
     if len(place) < len(known):
         raise DomainError(
-            f"the domain that was declared for column {column.name!r} has {len(known) - len(place):,} values twice: "
-            "list each value once",
+            f"the domain that was declared for column {column.name!r} has {counted(len(known) - len(place), 'value')} "
+            "twice: list each value once",
             column=column.name,
         )
     places = [place.get(text, -1) for text in observed.texts]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
+from glasshouse.plural import counted
 from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee
 
@@ -215,7 +216,7 @@ class Recoding:
         ]
         if n_suppressed:
             limits.append(
-                f"{n_suppressed:,} of {n_whole:,} records {'was' if n_suppressed == 1 else 'were'} dropped. "
+                f"{n_suppressed:,} of {counted(n_whole, 'record')} {'was' if n_suppressed == 1 else 'were'} dropped. "
                 "They were chosen at random among those "
                 "with the most frequent sensitive values, and nothing is guaranteed for these people: if an "
                 "attacker knows that a person is in the table but not in the release, the attacker knows that the "

@@ -202,7 +202,7 @@ def _check_identifier(frame: DataFrame, column: Column, name: str) -> None:
         )
     if told["different"] < told["rows"]:
         raise InputError(
-            f"{told['rows'] - told['different']:,} rows repeat an identifier {name!r} of another row. The guarantee "
-            "needs one row for each person: combine the rows of each person into one, or leave the identifier out, "
-            "and the guarantee is for each row"
+            f"{counted(told['rows'] - told['different'], 'row repeats', 'rows repeat')} an identifier {name!r} of "
+            "another row. The guarantee needs one row for each person: combine the rows of each person into one, or "
+            "leave the identifier out, and the guarantee is for each row"
         )

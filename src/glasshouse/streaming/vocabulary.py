@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import DomainError, SchemaError
 from glasshouse.microdata.reading.normal_form import flat_array, identity, normal_list
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Vocabulary:
         if kept.size > self._most:
             raise DomainError(
                 (
-                    f"column {self.name!r} has more than {self._most:,} different values, which is more than can be "
-                    "counted: round the values in the file, so that fewer of them differ"
+                    f"column {self.name!r} has more than {counted(self._most, 'different value')}, which is more than "
+                    "can be counted: round the values in the file, so that fewer of them differ"
                 ),
                 column=self.name,
             )

@@ -16,6 +16,7 @@ from glasshouse.errors import GlasshouseError, Infeasible
 from glasshouse.journeys.advice.ways import ways_out
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import attacker, listed
+from glasshouse.plural import counted
 from glasshouse.policy.choices import principle as principle_of
 from glasshouse.policy.choices import publish_arguments
 from glasshouse.policy.next_steps import changes_of
@@ -191,7 +192,7 @@ def _remedies(sketch: Sketch, choices: Mapping[str, Any]) -> list[Remedy]:
             continue
         button = f"Ask for {way.principle.title}"
         if way.n_left_out:
-            button = f"Leave out {way.n_left_out:,} of {sketch.n_people:,} records, for {way.principle.title}"
+            button = f"Leave out {way.n_left_out:,} of {counted(sketch.n_people, 'record')}, for {way.principle.title}"
         found.append(Remedy(name=way.name, button=button, words=f"{way.promise} {way.cost}", choices=changes))
     return found
 

@@ -17,6 +17,8 @@ import mmap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from glasshouse.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
@@ -165,7 +167,7 @@ def measure(content: bytes, *, most_rows: int, most_bytes: int) -> Unpacked:
     kinds = _kinds(_many(footer, _FILE["schema"]))
     n_rows = _whole(footer, _FILE["n_rows"])
     if n_rows > most_rows:
-        raise Refused(f"it has {n_rows:,} rows, but the release has {most_rows:,} records")
+        raise Refused(f"it has {counted(n_rows, 'row')}, but the release has {counted(most_rows, 'record')}")
     n_bytes = seen = 0
     for group in _many(footer, _FILE["groups"]):
         _known(group, "group")

@@ -18,6 +18,7 @@ import zlib
 from typing import IO, TYPE_CHECKING, Final
 
 from glasshouse.errors import SourceError
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import most_unpacked
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ZipMembers:
         if member is None:
             raise FileNotFoundError(name)
         if member.file_size > most:
-            raise SourceError(f"{name} has {member.file_size:,} bytes, where at most {most:,} are expected")
+            raise SourceError(f"{name} has {counted(member.file_size, 'byte')}, where at most {most:,} are expected")
         try:
             with self._archive.open(member) as file:
                 content = file.read(member.file_size + 1)

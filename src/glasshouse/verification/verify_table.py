@@ -204,7 +204,9 @@ def verify_table(
     if missing not in ("category", "error", "drop"):
         raise ParameterError("verify", "missing", "'category', 'error' or 'drop'", missing)
     if not 0 < table.num_rows < _MOST_TUPLES:
-        raise InputError(f"the table has {table.num_rows:,} rows: it must have at least one row and fewer than 2^31")
+        raise InputError(
+            f"the table has {counted(table.num_rows, 'row')}: it must have at least one row and fewer than 2^31"
+        )
 
     columns, dropped = _apply_missing_rule(
         {name: encode(name, table.column(name)) for name in (*names, *others)}, missing

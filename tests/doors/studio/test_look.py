@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -119,6 +120,30 @@ def test_of_a_release_that_is_opened_alone_nobody_is_picked_and_nothing_is_true(
         assert client.post("/look/adversary/attack", data=listed).status_code == 303
         served.settle("look-attack")
         assert "Ann" in client.get("/look/adversary").text
+
+
+def test_the_page_counts_an_attacker_who_knows_which_value_was_cut(tmp_path: Path) -> None:
+    columns = {"name": [f"p{i}" for i in range(40)], "x": list(range(40)), "s": ["no"] * 30 + ["yes"] * 10}
+    table = gh.read(columns, quasi=["x"], sensitive="s", identifier="name")
+    gh.publish(table, principle=gh.LDiversity(2), recoding="anatomy", suppress="0.6", out=tmp_path / "out")
+    people = tmp_path / "people.csv"
+    people.write_text("name,x\n" + "".join(f"p{i},{i}\n" for i in range(40)))
+    with opened_alone(tmp_path / "out" / "release") as served, served.client() as client:
+        client.get("/look")
+        served.settle("look-release")
+        listed = {"attack": "linking", "people": str(people), "identifier": "name"}
+        assert client.post("/look/adversary/attack", data=listed).status_code == 303
+        served.settle("look-attack")
+        shown = client.get("/look/adversary").text
+        assert "20 people may have a value with a probability of more than 1/2, if the attacker also knows" in shown
+        assert "This is what the release guarantees" not in shown
+        assert "This breaks the guarantee" not in shown
+        row = re.search(r'up to 100.0%</td>\s*<td>.*?name="row" value="(\d+)"', shown, re.DOTALL)
+        assert row is not None
+        client.post("/look/adversary/person", data={"row": row[1]})
+        served.settle("look-person")
+        shown = client.get("/look/adversary").text
+        assert "a probability may be up to 100.0%, <b>which is above the guaranteed limit</b>." in shown
 
 
 def test_without_a_release_an_auditor_counts_a_table_that_is_dropped_on_the_page(place: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -71,6 +72,31 @@ def test_people_are_seen_one_after_the_other_without_another_attack(name: str, p
     assert attack.person(tell=TELL, keep=str(keep), name=first["person"])["row"] == first["row"]
     with pytest.raises(InputError, match="nobody who was attacked"):
         attack.person(tell=TELL, keep=str(keep), name="Nobody")
+
+
+@pytest.mark.parametrize("name", ["linking", "definetti"])
+def test_an_attacker_who_knows_which_value_was_cut_is_counted(name: str, tmp_path: Path) -> None:
+    columns = {"name": [f"p{i}" for i in range(40)], "x": list(range(40)), "s": ["no"] * 30 + ["yes"] * 10}
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    roles = {"quasi": ["x"], "sensitive": ["s"], "identifier": "name"}
+    table = gh.read(tmp_path / "people.parquet", quasi=["x"], sensitive="s", identifier="name")
+    gh.publish(table, principle=gh.LDiversity(2), recoding="anatomy", suppress="0.6", out=tmp_path / "out")
+    how = {
+        "tell": TELL,
+        "release": str(tmp_path / "out" / "release"),
+        "asked": {"attack": name, "effort": "brief", "column": 0},
+        "table": {"file": str(tmp_path / "people.parquet"), **roles},
+        "seed": 1,
+    }
+
+    found = attack.attack(**how, keep=str(tmp_path / "kept"))
+
+    assert (found["people_above"], found["unless_known"]["people_above"], found["largest"]) == (20, 0, 1.0)
+    first = found["exposed"][0]
+    assert (first["belief"], first["up_to"]) == (1.0, True)
+    seen = attack.person(tell=TELL, keep=str(tmp_path / "kept"), row=first["row"])
+    assert (seen["bars"][0][1], seen["above"]) == (0.5, False)
+    assert (seen["once_known"], seen["above_once_known"]) == (1.0, True)
 
 
 def test_the_bars_are_those_of_the_package_and_the_true_value_is_marked(place: Path, tmp_path: Path) -> None:

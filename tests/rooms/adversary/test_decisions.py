@@ -351,7 +351,7 @@ def test_a_belief_that_no_failed_cut_concerns_is_the_value_s_share_of_the_group(
     found = attack_of(table, gh.LDiversity(ell=2), gh.Mondrian())
 
     assert found.of(0) == pytest.approx({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3})
-    assert found.because(0, 0) == "1 of 3 records of the group have the value"
+    assert found.because(0, 0) == "1 of 3 records of the group has the value"
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -141,10 +142,9 @@ def test_two_values_that_are_published_as_often_do_not_hide_the_one_that_was_too
     release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
     assert release.n_dropped == 20
     found = gh.attack(release, knowledge=gh.Knowledge(external=table))
-    assert found.share_above() == 0
+    assert found.unless_known.share_above() == 0
     assert found.exceeds(Fraction(1, 2))
     assert not found.exceeds(1)
-    assert found.to_dict()["once_known"] == 1.0
     assert found.once_known is not None
     assert found.once_known.share_above() == 1 / 2
     assert "knows more about 20 people who may have been dropped: a probability may then reach 1.0000" in str(found)
@@ -152,9 +152,59 @@ def test_two_values_that_are_published_as_often_do_not_hide_the_one_that_was_too
     some = gh.attack(release, gh.Corruption(in_table=True), knowledge=gh.Knowledge(external=everybody))
     assert some.once_known is not None
     assert some.once_known.largest.max() == 1.0
+    assert "a probability may then reach 1.0000" in some.notes[-1]
     wider = gh.attack(release, knowledge=gh.Knowledge(external=everybody))
     assert wider.once_known is not None
     assert wider.once_known.largest.max() == pytest.approx(20 / 40)  # of 40 who are not published, 20 were dropped
+
+
+def test_what_is_compared_with_a_limit_counts_an_attacker_who_knows_which_value_was_cut() -> None:
+    """The library tells no less than the command with --fail-above does."""
+    _, table = yes_and_no()
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    shown = set(release.tables["qit"]["x"].to_pylist())
+    dropped = [f"p{i}" for i in range(40) if i not in shown]
+    found = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    assert found.share_above() == found.share_above(0.6) == 1 / 2
+    assert found.worst() == (dropped[0], "no", 1.0)
+    assert [one.person for one in found.above()] == dropped
+    assert {one.belief for one in found.above()} == {1.0}
+    assert found.multiple() == 2.0
+    assert found.distribution(4).tolist() == [0, 0, 0.5, 0.5]
+    assert found.of(dropped[0]) == {"no": 0.5, "yes": 0.5}
+    assert found.explain(dropped[0]).endswith("too frequent in the table, a probability may be up to 1.0000")
+    own = found.unless_known
+    assert (own.share_above(), own.worst().belief, own.above(), own.multiple()) == (0, 0.5, [], 1.0)
+    told, plain = found.to_dict(), own.to_dict()
+    numbers = ("how", "largest", "share_above", "multiple", "median")
+    assert tuple(told[name] for name in numbers) == ("bound", 1.0, 0.5, 2.0, 0.75)
+    assert tuple(plain[name] for name in numbers) == ("exact", 0.5, 0.0, 1.0, 0.5)
+    assert told["once_known"] == 1.0
+    assert told["unless_known"] == {name: plain[name] for name in told["unless_known"]}
+    assert not {"once_known", "unless_known"} & set(plain)
+    rows = {row["person"]: row for row in found.to_table().to_pylist()}
+    assert {(row["belief"], row["once_known"]) for name, row in rows.items() if name in dropped} == {(0.5, 1.0)}
+    assert {(row["belief"], row["once_known"]) for name, row in rows.items() if name not in dropped} == {(0.5, 0.5)}
+    assert "once_known" not in own.to_table().column_names
+    text = str(found)
+    assert "with probability up to 1.0000" in text
+    assert "(exact; a bound for people who may have been dropped)" in text
+    assert "50.00% of people; the largest is 2.00 times 1/2" in text
+    assert "For an attacker who does not know it, no probability is above 0.5000" in text
+    assert "a bound for people who may have been dropped" in found.plot()
+
+
+def test_a_bound_for_sets_of_values_is_one_for_single_values() -> None:
+    rows = [("p0", 0, "a"), *((f"p{i}", i, v) for i in (1, 2) for v in "ab"), ("p3", 3, "c")]
+    columns = dict(zip(("name", "x", "s"), map(list, zip(*rows, strict=True)), strict=True))
+    table = people(columns, repeated="together")
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), method="mondrian", recoding="boxes", suppress="0.6")
+    assert release.n_dropped
+    found = gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=table))
+    assert found.once_known is not None
+    assert found.once_known.values == found.values == ("a", "b", "c")
+    assert found.worst().value in found.values
+    assert (found.once_known.largest >= found.largest).all()
 
 
 def test_personal_priors_give_a_bound_and_people_left_out_at_random_none() -> None:
@@ -187,6 +237,9 @@ def test_the_command_does_not_pass_in_silence_where_it_is_open_which_value_was_c
     assert result.exit_code == code, result.output
     assert ("no probability of this attack is above 1/2" in result.stderr) == (code == 1)
     assert "a probability may then reach 1.0000" in result.stdout
+    assert result.stdout.count("\n  exposed: p") == 5
+    told = json.loads(CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--json"]).stdout)
+    assert (told["share_above"], told["largest"]) == (0.5, 1.0)
 
 
 def test_everybody_whom_no_cell_covers_has_a_value_that_was_trimmed() -> None:
@@ -363,6 +416,39 @@ def test_the_report_counts_dropped_people() -> None:
         "algorithm-aware": True,
         "corrupting": True,
     }
+
+
+def test_the_report_counts_an_attacker_who_knows_which_value_was_cut() -> None:
+    _, table = yes_and_no()
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy(), suppress="0.6")
+    report = gh.make_report(release, table)
+    facts, page = report.to_dict(), report.to_html()
+    found = facts["beliefs"][0]
+    assert (found["adversary"], found["how"], found["people_above"]) == ("linking", "bound", 20)
+    assert (found["unless_known"]["how"], found["unless_known"]["people_above"]) == ("exact", 0)
+    assert sum(found["histogram"]["people"]) == 40
+    assert found["histogram"]["people"][-1] == 20
+    told = "20 of 40 people may have a value of s with a probability of more than 1/2, up to 1.0000, if the attacker"
+    levels = [one["level"] for one in facts["cautions"] if told in one["text"]]
+    assert levels
+    assert set(levels) == {"attention"}
+    assert "up to 20 people above 1/2, if the attacker knows which value was too frequent" in page
+    assert "nobody above 1/2" not in page
+    assert "people above 1/2 if the attacker does not know which value was too frequent" in page
+
+
+def test_the_report_still_stops_where_those_who_do_not_know_it_are_above_the_limit() -> None:
+    table = people({"name": named(14), "x": list(range(14)), "s": list("aaaaabbbbbcdef")})
+    release = gh.publish(table, principle=gh.LDiversity(ell=4), recoding=gh.Anatomy(), suppress="0.6")
+    report = gh.make_report(release, table)
+    found = report.to_dict()["beliefs"][0]
+    assert found["unless_known"]["people_above"] == found["people_above"] == release.n_dropped
+    (level,) = [
+        one["level"]
+        for one in report.to_dict()["cautions"]
+        if "an attacker who links people" in one["text"] and "it is up to 1.0000" in one["text"]
+    ]
+    assert level == "stop"
 
 
 @pytest.mark.parametrize("seed", [*range(6), 25, 28, 45])  # the last three: people who may have been dropped too

@@ -141,7 +141,7 @@ def test_a_folder_with_something_beside_the_release_is_refused(name: str, tmp_pa
     folder = write("boxes", tmp_path, "parquet")
     (folder / name).mkdir() if name == "audit" else (folder / name).write_text("years of work")
 
-    with pytest.raises(gh.SourceError, match=f"1 files that were not published with it, such as '{name}'"):
+    with pytest.raises(gh.SourceError, match=f"1 file that was not published with it, such as '{name}'"):
         gh.load(folder)
 
 

@@ -154,9 +154,9 @@ class _OneTable:
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
         others = sum(n for own, n in inside if own != code)
         return (
-            f"{having:,} of {of:,} records of the groups at {shown} have {value}. The attacker already knows the "
-            f"values of {sum((n for _, n in inside)):,} people in the table who may be in these groups, and "
-            f"{others:,} of them have another value"
+            f"{having:,} of {counted(of, 'record')} of the groups at {shown} {'has' if having == 1 else 'have'} "
+            f"{value}. The attacker already knows the values of {counted(sum(n for _, n in inside), 'person')} in the "
+            f"table who may be in these groups, and {others:,} of them {'has' if others == 1 else 'have'} another value"
         )
 
     def _beliefs(self) -> Found:
@@ -196,9 +196,9 @@ class _OneTable:
             )
         if vague:
             notes.append(
-                f"for {vague:,} people whose values the attacker knows, it is not certain in which group they are; "
-                "each of them was considered separately, so the probabilities for people in these groups are "
-                "approximate"
+                f"for {counted(vague, 'person whose value', 'people whose values')} the attacker knows, it is not "
+                "certain in which group they are; each of them was considered separately, so the probabilities for "
+                "people in these groups are approximate"
             )
         shared = np.divide(room, rivals, out=np.zeros(n_places), where=rivals > 0)
         by_place = Beliefs.joined(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from glasshouse.adversary.learning.guesses import Guesses, judged
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -135,12 +136,13 @@ class HintCost:
         known = ""
         if self.known is not None and 0 < self.known.people < self.in_table.people:
             known = (
-                f" Of the {self.known.people:,} people whose group is known, {self.known.right:.2%} are guessed right."
+                f" Of the {counted(self.known.people, 'person')} whose group is known, {self.known.right:.2%} are "
+                "guessed right."
             )
         return (
-            f"With this hint and the release {self.in_table.right:.2%} of {self.in_table.people:,} people are guessed "
-            f"right, with the hint alone {self.outsider.right:.2%}, with the release alone {self.linked.right:.2%}."
-            f"{known}"
+            f"With this hint and the release {self.in_table.right:.2%} of {counted(self.in_table.people, 'person')} "
+            f"are guessed right, with the hint alone {self.outsider.right:.2%}, with the release alone "
+            f"{self.linked.right:.2%}.{known}"
         )
 
     def doubt(self) -> str:

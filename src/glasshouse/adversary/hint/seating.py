@@ -21,6 +21,7 @@ from glasshouse.adversary.learning.even_seating import evenly_seated
 from glasshouse.adversary.learning.group_beliefs import LEAST, Seating
 from glasshouse.adversary.linking import Sitting
 from glasshouse.adversary.matching import Matches
+from glasshouse.plural import counted
 from glasshouse.population.deals import Deals
 from glasshouse.release.layout import BOXES
 
@@ -109,11 +110,11 @@ class SeatedPeople:
         presence = np.minimum(np.bincount(kind, weights=weight, minlength=n_kinds), 1.0)
         known = (settled == n_alike) & (np.bincount(of_match[own], minlength=n_kinds) == 1)
         n_settled = int(settled.sum())
-        notes = [f"for {n_settled:,} people the ends of the intervals show in which group they are"]
+        notes = [f"for {counted(n_settled, 'person')} the ends of the intervals show in which group they are"]
         if n_settled < n_alike.sum():
             notes.append(
-                f"for the other {int(n_alike.sum()) - n_settled:,} people, who fit several groups, the "
-                "probabilities are approximate"
+                f"for {counted(int(n_alike.sum()) - n_settled, 'other person, who fits', 'other people, who fit')} "
+                "several groups, the probabilities are approximate"
             )
         return cls(
             group, place, count, np.concatenate([np.full(len(keep), -1), of_match[own]]),

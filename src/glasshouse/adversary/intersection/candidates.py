@@ -22,6 +22,7 @@ from glasshouse.adversary.posterior import entries_of
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.groups import alike
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +96,7 @@ def candidates(published: Sequence[Published], knowledge: Knowledge, *, most_opt
     if n_people < n_tuples:
         raise NotSupported(
             "intersection needs everybody who is in the published table, and the external table has only "
-            f"{n_people:,} people for {n_tuples:,} published records",
+            f"{counted(n_people, 'person')} for {counted(n_tuples, 'published record')}",
             instead="give an external table with all of them; it may have other people too",
         )
     offsets = np.searchsorted(keys // len(values), np.arange(len(n_alike) + 1))

@@ -124,7 +124,8 @@ class Intersection(Attack):
                 "prior that is the same for all changes nothing",
             )
         notes = [
-            f"{len(releases)} releases with {sum(len(one.seats) for one in published)} tables that show "
+            f"{counted(len(releases), 'release')} with "
+            f"{counted(sum(len(one.seats) for one in published), 'table that shows', 'tables that show')} "
             "quasi-identifiers"
         ]
         if len(releases) <= len(self.others):
@@ -134,8 +135,8 @@ class Intersection(Attack):
         except TooManyOptions:
             if self.exact is not None:
                 raise NotSupported(
-                    f"the attack would have to store more than {self.most_options:,} combinations of a person "
-                    "and a possible value",
+                    f"the attack would have to store more than {counted(self.most_options, 'combination')} of a "
+                    "person and a possible value",
                     instead="leave `exact` out to get an upper bound, or raise `most_options`",
                 ) from None
             return count_dropped(self._bound(task, published, notes), task)
@@ -172,7 +173,8 @@ class Intersection(Attack):
             if rest and self.exact:
                 n = sum(sum(one.n_alike) for one in rest)
                 raise NotSupported(
-                    f"the possible tables of {n:,} people are too many to count with most_worlds={self.most_worlds:,}",
+                    f"the possible tables of {counted(n, 'person')} are too many to count with "
+                    f"most_worlds={self.most_worlds:,}",
                     instead="leave `exact` out to get sampled probabilities or an upper bound, or raise `most_worlds`",
                 )
         keys = of.of_option * n_values + of.value
@@ -259,8 +261,8 @@ class Intersection(Attack):
             except NotReached as reason:
                 if self.exact is False:
                     raise NotSupported(
-                        f"the possible tables of {sum(one.n_alike):,} people who depend on each other could "
-                        f"not be sampled: {reason}",
+                        f"the possible tables of {counted(sum(one.n_alike), 'person')} who depend on each "
+                        f"other could not be sampled: {reason}",
                         instead="leave `exact` out to get an upper bound, or allow a larger `error` or more "
                         "`most_sweeps`",
                     ) from None

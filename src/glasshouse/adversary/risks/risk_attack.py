@@ -104,14 +104,14 @@ class RiskAttack:
             fewer = min(control.n_tuples, table.n_tuples)
             if control.n_tuples > fewer:
                 notes.append(
-                    f"{fewer:,} of the {control.n_tuples:,} control people were drawn at random, as many as "
-                    "people were published"
+                    f"{fewer:,} of the {control.n_tuples:,} control people {'was' if fewer == 1 else 'were'} drawn at "
+                    "random, as many as people were published"
                 )
                 control = _some(control, fewer, draws)
             else:
                 notes.append(
-                    f"the control table has {fewer:,} people and the table {table.n_tuples:,}; success depends "
-                    "on the number of people, so the risk is computed from equal numbers"
+                    f"the control table has {counted(fewer, 'person')} and the table {table.n_tuples:,}; success "
+                    "depends on the number of people, so the risk is computed from equal numbers"
                 )
                 compared = self.success(scene, _some(table, fewer, draws), draws)
         return MeasuredRisk(
@@ -185,7 +185,7 @@ def other_people(scene: Scene) -> list[str]:
     if published == held:
         return []
     return [
-        f"the table has {held:,} people and the release was made from {published:,}: the rates are only "
+        f"the table has {counted(held, 'person')} and the release was made from {published:,}: the rates are only "
         "meaningful for the table that was published"
     ]
 

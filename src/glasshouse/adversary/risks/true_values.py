@@ -9,6 +9,7 @@ import numpy as np
 
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.errors import InputError, SchemaError
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,8 @@ def true_values(scene: Scene, people: Microdata, values: Sequence[Any] | None = 
     may_be_gone = scene.release.n_dropped > 0 or contents.kind == "sample" or people is not scene.table
     if strange and (not may_be_gone or strange == people.n_tuples):
         raise InputError(
-            f"{strange:,} people of {which} have a value of {contents.column!r} that is not in the release: "
-            f"read {which} as the published table was read, with the same bins=, categorical= and normalise="
+            f"{counted(strange, 'person')} of {which} {'has' if strange == 1 else 'have'} a value of "
+            f"{contents.column!r} that is not in the release: read {which} as the published table was read, with the "
+            "same bins=, categorical= and normalise="
         )
     return truth

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from glasshouse.errors import InputError, OutputError, ParameterError
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.release.package.listing import write_whole
 from glasshouse.release.package.tables import csv_of, missing_marks
 from glasshouse.release.release import frame_of
@@ -72,7 +73,7 @@ class Answer:
         """The estimate, where a single one was asked for."""
         if len(self.estimates) != 1 or len(self.estimates[0]) != 1:
             raise InputError(
-                f"the answer has {sum(map(len, self.estimates)):,} estimates, and value, error and interval "
+                f"the answer has {counted(sum(map(len, self.estimates)), 'estimate')}, and value, error and interval "
                 "exist only for an answer with one estimate: take the estimates from to_pandas(), to_table() "
                 "or estimates"
             )

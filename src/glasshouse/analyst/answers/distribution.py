@@ -24,6 +24,7 @@ from glasshouse.analyst.answers.covering import numbered, same_values
 from glasshouse.analyst.answers.perturbed_answers import deperturbed
 from glasshouse.analyst.usefulness.divergence import kl_divergence
 from glasshouse.errors import InputError
+from glasshouse.plural import counted
 from glasshouse.supports.evidence import Reading
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Distribution:
         return len(self.weights.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Distribution({', '.join(self.attributes)}; {len(self):,} places, {self.n_tuples:,} records)"
+        size = f"{counted(len(self), 'place')}, {counted(self.n_tuples, 'record')}"
+        return f"Distribution({', '.join(self.attributes)}; {size})"
 
     @property
     def is_exact(self) -> bool:
@@ -107,7 +109,9 @@ class Distribution:
     def probability(self, *point: Any) -> Fraction | float:
         """D* at one point: a value for every attribute, None where it is missing."""
         if len(point) != len(self.attributes):
-            raise InputError(f"a point must have {len(self.attributes)} values: {', '.join(self.attributes)}")
+            raise InputError(
+                f"a point must have {counted(len(self.attributes), 'value')}: {', '.join(self.attributes)}"
+            )
         asked = dict(zip(self.attributes, point, strict=True))
         fits = np.ones(len(self), bool)
         for axis, cells in zip(self.axes, self.of_place, strict=True):

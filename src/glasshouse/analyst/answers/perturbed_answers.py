@@ -43,6 +43,7 @@ import numpy as np
 from glasshouse import bounds
 from glasshouse.analyst.answers.estimates import Summed, Totals
 from glasshouse.errors import NotSupported
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -249,7 +250,8 @@ def _numbers(counts: NDArray[np.int64], *, exact: bool) -> NDArray[Any]:
 
 
 def _notes(release: Release, p: float, cut: float, n_shown: int) -> tuple[str, ...]:
-    notes = [f"reconstructed from {n_shown:,} perturbed records, each of which kept its value with probability {p:g}"]
+    shown = counted(n_shown, "perturbed record, which", "perturbed records, each of which")
+    notes = [f"reconstructed from {shown} kept its value with probability {p:g}"]
     if p == 0:
         notes.append(
             "with a retention of 0 the sample contains no information about sensitive values: all values are "

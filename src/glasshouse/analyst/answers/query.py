@@ -25,6 +25,7 @@ from glasshouse.analyst.questions.question import And, Question, Test, disjoint_
 from glasshouse.analyst.questions.sql import question_of
 from glasshouse.analyst.statistics.composite import composite_answer
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.release.edition import are_numbers, place_in
 from glasshouse.release.layout import EDITION
 from glasshouse.supports.evidence import Evidence, seats_of
@@ -147,11 +148,12 @@ def _left_out(published: Sequence[Release | Edition]) -> Iterator[str]:
     )
     if n:
         too_frequent = (
-            f". {n_suppressed:,} of them were left out because their sensitive value is too frequent, so this value is "
-            "more frequent in the table than the answers say"
+            f". {counted(n_suppressed, 'of them was', 'of them were')} left out because the sensitive value is too "
+            "frequent, so this value is more frequent in the table than the answers say"
         )
         yield (
-            f"the answers are about the {n_published:,} published records; {n:,} more records were left out"
+            f"the answers are about the {counted(n_published, 'published record')}; "
+            f"{counted(n, 'more record was', 'more records were')} left out"
             f"{too_frequent if n_suppressed else ''}"
         )
 

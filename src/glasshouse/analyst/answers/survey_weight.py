@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.supports.value_sets import ValueSet
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ class Weighting:
         return (
             f"weighted by {self.weight.name}: the intervals include the uncertainty that the release adds, also about "
             "the exact weights within a class, but not the sampling error of the survey. By Kish's formula, "
-            f"{self.n_people:,} people with these weights give as much information as {self.effective:,.0f} people "
-            "with equal weights"
+            f"{counted(self.n_people, 'person')} with these weights {'gives' if self.n_people == 1 else 'give'} as "
+            f"much information as {counted(round(self.effective), 'person')} with equal weights"
         )
 
     def added(self, found: Totals, own: Deviations, *, apart: bool) -> Totals:

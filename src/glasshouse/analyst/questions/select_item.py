@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from glasshouse.analyst.questions.question import Bound, Case, Having, Measure, Order
 from glasshouse.errors import DomainError, InputError, SchemaError
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -338,7 +339,7 @@ def _order(selection: Selection, node: Any) -> Order:
         if number is None or number != int(number) or not 1 <= number <= len(selection.listed):
             raise InputError(
                 f"ORDER BY {subject.name}: this is not the number of an entry of SELECT, which has "
-                f"{len(selection.listed)} entries"
+                f"{counted(len(selection.listed), 'entry')}"
             )
         found: Order | None = selection.listed[int(number) - 1]
     elif subject.key == "var":

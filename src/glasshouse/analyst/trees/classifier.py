@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.errors import InputError, MissingExtra, NotSupported, ParameterError, SchemaError
+from glasshouse.plural import counted
 from glasshouse.population.scales import arrow_of, has_other_kinds
 
 try:
@@ -168,8 +169,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         outside = self.classes_[np.minimum(shown, len(self.classes_) - 1)] != y
         if (outside & (weight > 0)).any():
             raise InputError(
-                f"{int(outside.sum()):,} labels name classes that are not in the domain: check the labels, or "
-                "give a domain that contains them"
+                f"{counted(int(outside.sum()), 'label names a class that is', 'labels name classes that are')} not in "
+                "the domain: check the labels, or give a domain that contains them"
             )
         kept = np.flatnonzero(weight > 0)
         pieces = Pieces([a.take(kept) for a in axes], shown[kept].astype(np.int64), weight[kept], np.ones(len(kept)))
@@ -322,7 +323,10 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise InputError(f"{_OWNER} requires y to be passed, but the target y is None")
         y = np.asarray(y if not isinstance(y, pa.Array | pa.ChunkedArray) else y.to_pylist())
         if y.shape != (table.num_rows,) or not table.num_rows:
-            raise InputError(f"{table.num_rows:,} records need as many labels, got an array of shape {y.shape}")
+            raise InputError(
+                f"{counted(table.num_rows, 'record needs', 'records need')} as many labels, got an array of shape "
+                f"{y.shape}"
+            )
         self.feature_names_in_ = np.array(table.column_names, object)
         self.n_features_in_ = table.num_columns
         return axes_of_columns(table, self._categorical(table.column_names)), y, table.num_rows
@@ -354,7 +358,9 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return [table[name] for name in self.feature_names_in_], table.num_rows
         rows = np.asarray(X, object)
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
-            raise InputError(f"rows must have {self.n_features_in_:,} columns, got an array of shape {rows.shape}")
+            raise InputError(
+                f"rows must have {counted(self.n_features_in_, 'column')}, got an array of shape {rows.shape}"
+            )
         return [rows[:, i] for i in range(rows.shape[1])], len(rows)
 
 
@@ -453,8 +459,8 @@ def _classes(values: Sequence[Any], class_of: ClassOf | None) -> list[Any]:
     lacking = [value for value in values if _key(value) not in by_text]
     if lacking:
         raise InputError(
-            f"class_of does not name a class for {len(lacking):,} of the {len(values):,} values of the "
-            "sensitive domain: add them"
+            f"class_of does not name a class for {len(lacking):,} of the {counted(len(values), 'value')} of "
+            "the sensitive domain: add them"
         )
     return [by_text[_key(value)] for value in values]
 

@@ -20,6 +20,7 @@ import numpy as np
 from glasshouse.analyst.answers.covering import AT_ONCE, Points, same_values, sums_over_covering
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.supports.axes import position
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class _Counted:
 def _listed(rows: Sequence[tuple[Any, ...]], distribution: Distribution) -> Points:
     names = distribution.attributes
     if any(len(point) != len(names) for point in rows):
-        raise InputError(f"a point must have {len(names)} values: {', '.join(names)}")
+        raise InputError(f"a point must have {counted(len(names), 'value')}: {', '.join(names)}")
     kinds = {axis.name: axis.kind for axis in distribution.axes}
     values = [_in_order({point[i] for point in rows}, kinds.get(name)) for i, name in enumerate(names)]
     places = [{value: i for i, value in enumerate(own)} for own in values]

@@ -24,6 +24,7 @@ import numpy as np
 from glasshouse.analyst.answers.covering import Points, same_values, sums_over_covering
 from glasshouse.analyst.answers.distribution import reconstructed
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.supports.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | No
         )
     if truth.n_tuples != release.n_tuples:
         raise InputError(
-            f"the release has {release.n_tuples:,} records and the table {truth.n_tuples:,}: give the table "
-            "that was published"
+            f"the release has {counted(release.n_tuples, 'record')} and the table {truth.n_tuples:,}: give the "
+            "table that was published"
         )
     published = Evidence(release=release).published(None)
     if published.layout.exact:
@@ -115,8 +116,8 @@ def _error_by_place(shape: Distribution, truth: Microdata) -> Fraction | float:
     wrong = np.flatnonzero(abs(sizes - here) > 1e-6 * here)
     if len(wrong):
         raise InputError(
-            f"{len(wrong):,} groups of the release do not have as many records as the table has in their "
-            "cells: give the table that was published"
+            f"{counted(len(wrong), 'group of the release does', 'groups of the release do')} not have as many "
+            "records as the table has in the same cells: give the table that was published"
         )
 
     # records that have each value of their place's distribution

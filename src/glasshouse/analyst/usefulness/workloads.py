@@ -53,7 +53,7 @@ class Workload:
         return len(self.wanted[0])
 
     def __repr__(self) -> str:
-        return f"Workload({self.name}, {len(self):,} questions)"
+        return f"Workload({self.name}, {counted(len(self), 'question')})"
 
     @property
     def sensitive(self) -> str:

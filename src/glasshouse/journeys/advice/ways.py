@@ -265,9 +265,10 @@ def _perturbed(sketch: Sketch) -> Iterator[Way]:
     kept = target.largest_retention(len(values))
     if kept < _RETAINED:
         return
+    most = sketch.n_people // _SIZE
     cost = (
-        f"At most {sketch.n_people // _SIZE:,} of {sketch.n_people:,} records are published, one of each group of "
-        f"{_SIZE} or more. Its sensitive value is kept with probability {plain(kept)}, and otherwise replaced by a "
+        f"At most {most:,} of {sketch.n_people:,} records {'is' if most == 1 else 'are'} published, one of each group "
+        f"of {_SIZE} or more. Its sensitive value is kept with probability {plain(kept)}, and otherwise replaced by a "
         "random one. The domain must list every value that a person may have, also those that nobody in the table "
         "has."
     )
@@ -346,7 +347,7 @@ def _planned(sketch: Sketch, way: Way) -> Way | None:
 def _left_out(n: int, of: int) -> str:
     if not n:
         return "No record has to be left out for this."  # rows with missing values may be, for another reason
-    return f"{n:,} of {of:,} records ({in_percent(Fraction(n, of))}) {'is' if n == 1 else 'are'} left out."
+    return f"{n:,} of {counted(of, 'record')} ({in_percent(Fraction(n, of))}) {'is' if n == 1 else 'are'} left out."
 
 
 def _promise(sketch: Sketch, principle: Principle | Mapping[str, Principle], attacker: str) -> str:
@@ -385,7 +386,7 @@ def _cost_of_closeness(sketch: Sketch, t: Fraction) -> str:
 
 
 def _count(sketch: Sketch, share: Fraction) -> str:
-    return f"{int(share * sketch.n_people):,} of {sketch.n_people:,} records"
+    return f"{int(share * sketch.n_people):,} of {counted(sketch.n_people, 'record')}"
 
 
 def _shares(sketch: Sketch, number: int = 0) -> list[tuple[Any, Fraction]]:

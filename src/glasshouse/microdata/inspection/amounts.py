@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -65,7 +67,8 @@ def _of_numbers(values: Any) -> Iterator[Reading]:
     distinct = len(pc.unique(values))
     if pa.types.is_integer(values.type) and distinct <= MOST_CODES:
         yield Reading(
-            words=f"Its {distinct:,} different numbers are treated as codes, not as amounts.", categorical=True
+            words=f"Its {counted(distinct, 'number is', 'different numbers are')} treated as codes, not as amounts.",
+            categorical=True,
         )
         return
     amounts = values.cast(pa.float64()).to_numpy(zero_copy_only=False)

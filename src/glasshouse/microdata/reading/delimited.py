@@ -33,6 +33,7 @@ from pyarrow import csv as arrow_csv
 from glasshouse.errors import ParameterError, SchemaError, SourceError
 from glasshouse.microdata.reading.normal_form import contiguous, in_parallel
 from glasshouse.microdata.reading.quotes import Breaks, Quotes, count_breaks, is_joined
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import Room
 
 if TYPE_CHECKING:
@@ -501,9 +502,8 @@ def _ragged(file: Delimited) -> SourceError:
             "quotation mark is missing",
             source=file.path,
         )
-    fields = "1 field" if found == 1 else f"{found:,} fields"
     return SourceError(
-        f"{file.path}: line {line + 1:,} has {fields} and the header has {width:,}, separated by "
+        f"{file.path}: line {line + 1:,} has {counted(found, 'field')} and the header has {width:,}, separated by "
         f"{DELIMITERS.get(delimiter, repr(delimiter))}: correct the line, or give the delimiter (delimiter=) if "
         "another character separates the fields",
         source=file.path,

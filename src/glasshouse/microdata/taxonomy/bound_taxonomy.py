@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasshouse.plural import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -83,8 +85,8 @@ class BoundTaxonomy:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        leaves = f"{len(self.leaves)} of {self.n_leaves(0)} leaves"
-        return f"<BoundTaxonomy with {leaves}, {len(self)} nodes, root {self.labels[0]!r}>"
+        leaves = f"{len(self.leaves):,} of {counted(self.n_leaves(0), 'leaf')}"
+        return f"<BoundTaxonomy with {leaves}, {counted(len(self), 'node')}, root {self.labels[0]!r}>"
 
     @property
     def root(self) -> int:

@@ -31,6 +31,7 @@ from glasshouse.microdata.taxonomy.bound_taxonomy import (
     renumbered,
     upward,
 )
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
@@ -168,9 +169,8 @@ class Tree:
         code = f"Taxonomy.from_nested({self._nested()!r})" if len(self.labels) <= _LONGEST_CODE else ""
         if 0 < len(code) <= _LONGEST_CODE:
             return code
-        return (
-            f"<Taxonomy of {self._is_leaf.sum()} leaves, height {depths(self._parents)[-1]}, root {self.labels[0]!r}>"
-        )
+        leaves = counted(int(self._is_leaf.sum()), "leaf")
+        return f"<Taxonomy of {leaves}, height {depths(self._parents)[-1]}, root {self.labels[0]!r}>"
 
     def to_data(self) -> dict[str, Any]:
         """Write every inner node as a list of its label and what is below, every leaf as its label."""
@@ -264,7 +264,9 @@ class Tree:
         found = self._found(name, values)
         missed = [value for value, node in zip(values.to_pylist(), found, strict=True) if node < 0]
         if missed:
-            _refuse(f"the taxonomy lacks {len(missed)} of {len(found)} values; add them:", missed, column=name)
+            _refuse(
+                f"the taxonomy lacks {len(missed):,} of {counted(len(found), 'value')}; add them:", missed, column=name
+            )
         return found
 
     def missed(self, name: str, values: pa.Array) -> list[str]:

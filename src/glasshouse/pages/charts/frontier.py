@@ -15,6 +15,7 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, short
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,8 +93,8 @@ def frontier(
     chosen = next((row for row in rows if row["chosen"]), None)
     edge = [row["way"] for row in drawn if row["on_edge"]]
     said = (
-        f"{len(drawn)} ways to publish, each with the highest probability that an attacker who knows the algorithm "
-        "finds, and with the mean error of answers. "
+        f"{counted(len(drawn), 'way')} to publish, each with the highest probability that an attacker who knows the "
+        "algorithm finds, and with the mean error of answers. "
         + (f"Recommended: {chosen['way']}. " if chosen is not None else "")
         + f"No other way is better in both privacy and error than these: {', '.join(edge) or 'none'}."
     )

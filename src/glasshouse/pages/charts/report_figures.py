@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.report.usefulness import PERCENTILES
 from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, percents, polyline, round_up, short
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +48,14 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
             line(x, plane.top - 12, x, plane.floor, class_="limit"),
             label(side, plane.top - 3, f"guaranteed: at most {found['limit']}", anchor=anchor, class_="limit"),
         ]
-    above = "" if found["people_above"] is None else f" {found['people_above']:,} are above {found['limit']}."
+    above = (
+        ""
+        if found["people_above"] is None
+        else f" {counted(found['people_above'], 'is', 'are')} above {found['limit']}."
+    )
     said = (
-        f"Of {sum(people):,} people, the most probable value has a median probability of {found['median']:.4f} and a "
-        f"largest one of {found['largest']:.4f}.{above}"
+        f"Of {counted(sum(people), 'person')}, the most probable value has a median probability of "
+        f"{found['median']:.4f} and a largest one of {found['largest']:.4f}.{above}"
     )
     title = f"The attacker's probabilities, by people: {found['adversary']}"
     return drawing(_WIDTH, height, title, said, parts, name=name, style=style)

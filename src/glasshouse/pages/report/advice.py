@@ -56,19 +56,30 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for found in facts["beliefs"]:
         if not found["ran"] or not found["people_above"]:
             continue
-        n, of, limit = found["people_above"], found["people"], found["limit"]
-        verb = "may have" if found["how"] == "bound" else "has" if n == 1 else "have"
-        how = "" if found["how"] in ("exact", "bound") else f" ({found['how']}, so not exactly)"
+        own = found.get("unless_known") or found
+        above = own if own["people_above"] else found  # if nobody is, then only once it is known what was too frequent
+        n, of, limit = above["people_above"], found["people"], found["limit"]
+        verb = "may have" if above["how"] == "bound" else "has" if n == 1 else "have"
+        how = "" if above["how"] in ("exact", "bound") else f" ({above['how']}, so not exactly)"
         what = (
             f"For {WHO[found['adversary']]}, {n:,} of {counted(of, 'person')} {verb} a value of "
             f"{found['column']} with a "
-            f"probability of more than {limit}, up to {found['largest']:.4f}{how}."
+            f"probability of more than {limit}, up to {above['largest']:.4f}{how}"
         )
-        if found["promised"]:
-            serious = found["how"] == "exact"
-            yield ("stop" if serious else "attention"), f"{what} That is more than is guaranteed."
+        knows = "if the attacker also knows which value was too frequent in the table"
+        if own is found:
+            what = f"{what}."
+        elif above is found:
+            what = f"{what}, {knows}. They may have been dropped, and the guarantee is for the people in the release."
         else:
+            more = f"it is up to {found['largest']:.4f}, and {found['people_above']:,} may be above {limit}"
+            what = f"{what}; {knows}, {more}."
+        if not found["promised"]:
             yield "attention", f"{what} Nothing is guaranteed against this attacker."
+        elif own is not found and above is found:
+            yield "attention", what
+        else:
+            yield ("stop" if above["how"] == "exact" else "attention"), f"{what} That is more than is guaranteed."
 
 
 def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

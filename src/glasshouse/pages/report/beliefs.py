@@ -23,6 +23,7 @@ from glasshouse.journeys.attack import attack
 from glasshouse.microdata.groups import alike
 from glasshouse.pages.report.effort import OutOfTime, deadline
 from glasshouse.pages.report.words import ADVERSARIES
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def but_for_dropped(n_dropped: int) -> str:
 
 
 def _more_than(rows: int, table: Microdata) -> str:
-    return f"the table has more than {rows:,} rows" if table.n_tuples > rows else ""
+    return f"the table has more than {counted(rows, 'row')}" if table.n_tuples > rows else ""
 
 
 class _Run:
@@ -163,20 +164,29 @@ class _Run:
 
 
 def summary_of(posterior: Posterior) -> dict[str, Any]:
-    """The summary of an attack, a histogram, and how many people are above the promise."""
-    people = posterior.largest[posterior.kind]
-    silent = (np.diff(posterior.offsets) == 0)[posterior.kind]
+    """The summary of an attack, a histogram, and how many people are above the promise.
+
+    An attacker who knows which value was too frequent is counted; ``unless_known`` is without that knowledge.
+    """
+    people, most = posterior.reached, posterior.once_known or posterior
+    silent = (np.diff(most.offsets) == 0)[posterior.kind]
     edges, counts = histogram(people[~silent], posterior.limit)
     found = {
         **posterior.to_dict(),
         "histogram": {"edges": edges.tolist(), "people": counts.tolist()},
         "people_unknown": int(silent.sum()),
-        "people_above": None,
+        "people_above": _n_above(posterior),
         "limit": None if posterior.limit is None else str(posterior.limit),
     }
-    if posterior.limit is not None:
-        found["people_above"] = int(np.count_nonzero(people > float(posterior.limit) * (1 + 1e-12)))
+    if posterior.once_known is not None:
+        found["unless_known"] |= {"people_above": _n_above(posterior.unless_known)}
     return found
+
+
+def _n_above(posterior: Posterior) -> int | None:
+    if posterior.limit is None:
+        return None
+    return int(np.count_nonzero(posterior.reached > float(posterior.limit) * (1 + 1e-12)))
 
 
 def histogram(

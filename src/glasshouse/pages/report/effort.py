@@ -126,7 +126,10 @@ class Budget:
         if self.allows(cost):
             return ""
         most, left = f"{cost * _CAREFUL:.2g}", f"{max(self.left, 0):.2g}"
-        return f"it can take up to {most} CPU seconds, and only {left} are left for this report"
+        seconds = "CPU second" if most == "1" else "CPU seconds"
+        return (
+            f"it can take up to {most} {seconds}, and only {left} {'is' if left == '1' else 'are'} left for this report"
+        )
 
     def questions(self, first: float, each: float, most: int) -> int:
         """How many questions can be asked, a round number; the first costs as much as reading the release."""

@@ -13,6 +13,7 @@ from glasshouse.pages.charts.report_figures import belief_figure, error_figure, 
 from glasshouse.pages.html import render
 from glasshouse.pages.numbers import ordinal, percent
 from glasshouse.pages.report.words import HOW, WHO
+from glasshouse.plural import counted
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
                 *(m["column"], m["role"], m["kind"], f"{m['values']:,}"),
                 f"{m['missing']:,}" if m["missing"] else "none",
                 m["order"],
-                f"{m['taxonomy']['levels']} levels" if m["taxonomy"] else "none",
+                counted(m["taxonomy"]["levels"], "level") if m["taxonomy"] else "none",
                 f"{m['cells']:,}",
             ]
             for m in facts["mapping"]
@@ -151,10 +152,15 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if limit is not None:
         yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
     yield "largest probability", f"{found['largest']:.4f}"
+    own, not_known = found.get("unless_known"), "if the attacker does not know which value was too frequent"
+    if own:
+        yield f"largest probability {not_known}", f"{own['largest']:.4f}"
     yield "median", f"{found['median']:.4f}"
     yield "largest probability that a person is in the table", f"{found['presence']:.4f}"
     if limit is not None:
         yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
+        if own:
+            yield f"people above {limit} {not_known}", f"{own['people_above']:,} ({percent(own['share_above'])})"
         yield "largest probability, compared with the guarantee", f"{found['multiple']:.2f} times"
     if found["people_unknown"]:
         yield "people for whom no probability could be calculated", f"{found['people_unknown']:,}"

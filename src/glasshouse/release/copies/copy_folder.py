@@ -7,6 +7,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import OutputError, ParameterError, SourceError
+from glasshouse.plural import counted
 from glasshouse.release.copies.stata_file import read_stata, write_stata
 from glasshouse.release.copies.workbook import read_workbook, write_workbook
 from glasshouse.release.package.container.container import manifest_sum
@@ -118,7 +119,7 @@ def _difference(release: Release, folder: Path, format: str) -> str | None:
         for column in table.column_names:
             expected, own = table[column].to_pylist(), found[name][column]
             if len(expected) != len(own):
-                return f"the table {name!r} has {len(expected):,} rows, and the copy has {len(own):,}"
+                return f"the table {name!r} has {counted(len(expected), 'row')}, and the copy has {len(own):,}"
             gap = "" if None in expected and "" not in expected else None
             for row, (one, other) in enumerate(zip(expected, own, strict=True), start=1):
                 if not _is_same(one, gap if other is None and gap is None else other, gap):

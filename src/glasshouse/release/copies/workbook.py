@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from glasshouse.errors import MissingExtra, OutputError, SourceError
+from glasshouse.plural import counted
 from glasshouse.unpacking.budget import most_unpacked
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def _check(name: str, table: pa.Table) -> None:
     if table.num_rows + 1 > _MOST_ROWS or table.num_columns > _MOST_COLUMNS:
         raise OutputError(
             f"a sheet of a workbook holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, and the table "
-            f"{name!r} has {table.num_rows:,} rows and {table.num_columns:,} columns: publish it as csv or parquet"
+            f"{name!r} has {counted(table.num_rows, 'row')} and {counted(table.num_columns, 'column')}: publish it as "
+            "csv or parquet"
         )
     if not _SHEET.fullmatch(name):
         raise OutputError(f"a sheet of a workbook cannot be called {name!r}: publish the release as csv or parquet")

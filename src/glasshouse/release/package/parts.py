@@ -24,6 +24,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from glasshouse.errors import OutputError
+from glasshouse.plural import counted
 from glasshouse.release.layout import NUMBERS
 from glasshouse.release.package.listing import checksum
 from glasshouse.release.package.tables import plain_table
@@ -102,7 +103,8 @@ def write_part(
     """
     if not 0 <= part_number < n_parts <= MOST_PARTS:
         raise OutputError(
-            f"a table cannot have {n_parts:,} parts (this is part {part_number:,}): at most {MOST_PARTS:,} are possible"
+            f"a table cannot have {counted(n_parts, 'part')} (this is part {part_number:,}): at most {MOST_PARTS:,} "
+            "are possible"
         )
     if n_parts > 1 and not table.num_rows:
         raise OutputError(f"part {part_number:,} of the table {table_name!r} has no rows: leave it out")
@@ -130,7 +132,8 @@ def write_parts(
     ends = [0, *borders, table.num_rows]
     if len(ends) > 2 and not all(start < end for start, end in itertools.pairwise(ends)):
         raise OutputError(
-            f"the parts of the table {table_name!r} are not in ascending order within its {table.num_rows:,} rows"
+            f"the parts of the table {table_name!r} are not in ascending order within its "
+            f"{counted(table.num_rows, 'row')}"
         )
     return [
         write_part(folder, table_name, i, len(ends) - 1, table.slice(start, end - start), format, marks)

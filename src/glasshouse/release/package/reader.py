@@ -15,6 +15,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from glasshouse.errors import SourceError
+from glasshouse.plural import counted
 from glasshouse.release.layout import COUNTS, NUMBERS
 from glasshouse.release.package.tables import field_type, guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.unpacking import Refused, measure
@@ -104,7 +105,7 @@ def _check_rows(n_rows: int, file: PackagedFile, manifest: Manifest) -> None:
     if n_rows > manifest.n_tuples:
         raise SourceError(f"{file.name} has more rows than the release has records")
     if file.rows is not None and n_rows != file.rows:
-        raise SourceError(f"{file.name} has {n_rows:,} rows, and the manifest says {file.rows:,}")
+        raise SourceError(f"{file.name} has {counted(n_rows, 'row')}, and the manifest says {file.rows:,}")
 
 
 def _check_fields(schema: pa.Schema, file: PackagedFile, table: PackagedTable) -> None:
@@ -188,7 +189,8 @@ def _texts(schema: pa.Schema) -> list[str]:
 def _check_room(n_bytes: int, most_bytes: int) -> None:
     if n_bytes > most_bytes:
         raise Refused(
-            f"it takes more than {most_bytes:,} bytes of memory: if you trust it, raise the limit (most_bytes=)"
+            f"it takes more than {counted(most_bytes, 'byte')} of memory: if you trust it, raise the limit "
+            "(most_bytes=)"
         )
 
 

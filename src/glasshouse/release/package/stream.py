@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from glasshouse.errors import SourceError
+from glasshouse.plural import counted
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
 from glasshouse.release.package.container.container import opened
 from glasshouse.release.package.container.plain_file import MOST_MANIFEST
@@ -170,10 +171,12 @@ class ReleaseStream:
             rows, columns = max(rows, own), columns + len(table.fields)
         if need > self._most_bytes:
             raise SourceError(
-                f"its tables, of up to {rows:,} rows, take about {need:,} bytes of memory, more than the "
+                f"its tables, of up to {counted(rows, 'row')}, take about {need:,} bytes of memory, more than the "
                 f"{self._most_bytes:,} that may be used: if you trust it, raise the limit (most_bytes=). {_INSTEAD}"
             )
-        refuse_without_room(need * 3 // 2, f"loading {rows:,} rows of {columns} columns", instead=_INSTEAD)
+        refuse_without_room(
+            need * 3 // 2, f"loading {counted(rows, 'row')} of {counted(columns, 'column')}", instead=_INSTEAD
+        )
 
     # ---------------------------------------------------------------------------------------------------- its files
 
@@ -207,8 +210,8 @@ class ReleaseStream:
         """A file, whole, as it was published."""
         if file.size > most:
             raise SourceError(
-                f"{file.name} has {file.size:,} bytes, more than may be read: if you trust it, raise the limit "
-                "(most_bytes=)",
+                f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, raise the "
+                "limit (most_bytes=)",
                 source=file.name,
             )
         try:
@@ -246,8 +249,8 @@ def _compare(listed: set[str], found: set[str]) -> None:
     if found - listed:
         names = ", ".join(map(repr, sorted(found - listed)[:3]))
         raise SourceError(
-            f"it has {len(found - listed):,} files that were not published with it, such as {names}, so it is not "
-            "read: move them elsewhere"
+            f"it has {counted(len(found - listed), 'file that was', 'files that were')} not published with it, such as "
+            f"{names}, so it is not read: move them elsewhere"
         )
     if listed - found:
         raise SourceError(f"these files are missing: {', '.join(sorted(listed - found))}")

@@ -229,8 +229,9 @@ def tree_words(desk: Desk, text: str | None) -> str:
     kind, _, argument = text.partition(":")
     if text.startswith(str(desk.workspace.folder)):
         return "a tree of your own"
+    length = "1 character" if argument == "1" else f"{argument} characters"
     words = {
-        "prefix": f"codes of {argument} characters, which are shortened from the end",
+        "prefix": f"codes of {length}, which are shortened from the end",
         "intervals": f"ranges, the narrowest of width {argument}",
         "dates": f"dates shortened to {argument.replace(',', ', ')}",
         "quantiles": f"{argument} ranges with about equally many people",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.svg import Part, drawing, element, line
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,9 +48,10 @@ def picture(column: Mapping[str, Any], number: int) -> Part | None:
 def _said(column: Mapping[str, Any], counts: list[int]) -> str:
     if column["ends"]:
         low, high = column["ends"]
-        return f"{len(counts)} ranges of equal width from {low} to {high}; the fullest has {max(counts):,} rows."
+        ranges, fullest = counted(len(counts), "range"), counted(max(counts), "row")
+        return f"{ranges} of equal width from {low} to {high}; the fullest has {fullest}."
     values = list(zip(column["bars"]["values"], column["bars"]["counts"], strict=True))[:3]
     first = ", ".join(f"{value} ({count:,})" for value, count in values)
     others = column["bars"]["others"]
-    more = f" The last bar is all other values: {others:,} rows." if others else ""
+    more = f" The last bar is all other values: {counted(others, 'row')}." if others else ""
     return f"Rows of each value, the most frequent first: {first}.{more}"

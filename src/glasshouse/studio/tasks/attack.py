@@ -342,7 +342,8 @@ def _keep(found: Posterior, release: Release, path: str) -> None:
     try:
         content = pickle.dumps((found, contents))
     except (pickle.PicklingError, AttributeError, TypeError):
-        content = pickle.dumps((replace(found, because=Reasons(_reasons(found))), contents))
+        known = None if found.once_known is None else replace(found.once_known, because=None)
+        content = pickle.dumps((replace(found, because=Reasons(_reasons(found)), once_known=known), contents))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
@@ -374,7 +375,8 @@ def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[
     learned: Any = getattr(found, "cost", None)
     return {
         **{name: summary[name] for name in ("people", "largest", "median", "limit", "people_above", "people_unknown")},
-        "how": HOW.get(found.how, found.how),
+        "unless_known": summary.get("unless_known"),
+        "how": HOW.get(summary["how"], summary["how"]),
         "error": found.error,
         "figure": belief_figure(summary, "everybody"),
         "notes": [*notes, *found.notes],
@@ -387,22 +389,23 @@ def _exposed(found: Posterior) -> list[dict[str, Any]]:
     """The people about whom most is learned, with the reason."""
     import numpy as np
 
-    people = found.largest[found.kind]
-    most = min(_MOST_EXPOSED, len(people))
-    some = np.argpartition(-people, most - 1)[:most] if most else np.empty(0, np.int64)
+    people, most = found.reached, found.once_known or found
+    n = min(_MOST_EXPOSED, len(people))
+    some = np.argpartition(-people, n - 1)[:n] if n else np.empty(0, np.int64)
     rows = some[np.lexsort((some, -people[some]))]
     listed = []
     for row in rows.tolist():
         if people[row] > 0:
             kind = int(found.kind[row])
-            start, stop = int(found.offsets[kind]), int(found.offsets[kind + 1])
-            best = start + int(np.argmax(found.beliefs[start:stop]))
+            start, stop = int(most.offsets[kind]), int(most.offsets[kind + 1])
+            best = start + int(np.argmax(most.beliefs[start:stop]))
             listed.append(
                 {
                     "row": row,
                     "person": _name(found.knowledge, row),
-                    "value": _text(found.values[int(found.codes[best])]),
-                    "belief": float(found.beliefs[best]),
+                    "value": _text(most.values[int(most.codes[best])]),
+                    "belief": float(most.beliefs[best]),
+                    "up_to": bool(most.beliefs[best] > found.largest[kind]),
                 }
             )
     return listed
@@ -421,6 +424,7 @@ def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
     true = None if column is None else _text(column.domain.listed()[column.codes[row]])
     limit = None if found.limit is None else (str(found.limit), float(found.limit))
     why = found.reason(kind, int(found.codes[order[0]])) if order else found.explain(knowledge.name(row))
+    most = float(found.reached[row])
     return {
         "row": row,
         "person": _name(knowledge, row),
@@ -431,6 +435,8 @@ def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
         "presence": float(found.presence[kind]),
         "limit": None if limit is None else limit[0],
         "above": bool(bars and limit is not None and bars[0][1] > limit[1] * (1 + 1e-9)),
+        "once_known": most if most > found.largest[kind] else None,
+        "above_once_known": limit is not None and most > limit[1] * (1 + 1e-9),
         "why": why,
         "places": _places(found, contents, row),
         "known": row in knowledge.corrupted_rows(),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.database import is_address
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,7 @@ def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
 
     opened = open_source(file, **{name: value for name, value in how.items() if value is not None})
     columns, rows = opened.table.num_columns, opened.table.num_rows
-    tell.progress(f"Looking at {columns:,} columns of {rows:,} rows", 1, 3)
+    tell.progress(f"Looking at {counted(columns, 'column')} of {counted(rows, 'row')}", 1, 3)
     report = inspected(opened)
     tell.progress("Drawing how values are distributed", 2, 3)
     return {
@@ -56,7 +57,7 @@ def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
 
 def hospital(*, tell: Tell, file: str, rows: int, seed: int) -> dict[str, Any]:
     """Write the embedded hospital into a file, and look at it."""
-    tell.progress(f"Making up {rows:,} patients", 0, 3)
+    tell.progress(f"Making up {counted(rows, 'patient')}", 0, 3)
     from pyarrow import parquet
 
     from glasshouse.microdata import synthetic

@@ -28,6 +28,7 @@ from glasshouse.grouping.cuts.even_split import EvenSplit
 from glasshouse.grouping.cuts.mondrian import Mondrian, widest_first
 from glasshouse.grouping.perimeter import weighted_places
 from glasshouse.microdata.groups import tie_order
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -232,9 +233,10 @@ class DecisionTree:
             raise _unknown_seats("the release shows quasi-identifiers in several tables")
         matches = self.task.fits(seats[0])
         if len(matches.unmatched):
+            lost = int(kinds.n_alike[matches.unmatched].sum())
             raise NotSupported(
                 "the analysis of rejected cuts needs exactly the people of the published table, and "
-                f"{int(kinds.n_alike[matches.unmatched].sum()):,} people in the external table fit no "
+                f"{counted(lost, 'person in the external table fits', 'people in the external table fit')} no "
                 "published record",
                 instead="give an external table with exactly the people of the published table, or use linking",
             )

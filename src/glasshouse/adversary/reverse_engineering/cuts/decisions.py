@@ -20,6 +20,7 @@ from glasshouse.adversary.reverse_engineering.cuts.cut_tree import METHODS, Deci
 from glasshouse.adversary.reverse_engineering.cuts.cut_walk import ISLANDS
 from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
 from glasshouse.errors import NotSupported
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +88,7 @@ value')
         if n_people != n:
             return NotSupported(
                 "the analysis of rejected cuts needs exactly the people of the published table: the release "
-                f"has {n:,} records and the external table {n_people:,} people",
+                f"has {counted(n, 'record')} and the external table {counted(n_people, 'person')}",
                 instead="give an external table with exactly the people of the published table, or use linking",
             )
         if task.knowledge.is_personal:
@@ -116,21 +117,22 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     if tells_ties(task):
         kind, example, own = _averaged(task.kinds, cuts, beliefs)
     notes = [
-        f"the method tried {cuts.n_cuts:,} further divisions of groups (cuts) and rejected them. This reveals "
-        f"something about {beliefs.n_components:,} sets of groups; {beliefs.n_coupled:,} of these sets have several "
-        "groups",
+        f"the method tried {counted(cuts.n_cuts, 'further division')} of groups (cuts) and rejected "
+        f"{'it' if cuts.n_cuts == 1 else 'them'}. This reveals something about {counted(beliefs.n_components, 'set')} "
+        f"of groups; {counted(beliefs.n_coupled, 'of these sets has', 'of these sets have')} several groups",
     ]
     if beliefs.n_sampled:
         notes.append(
-            f"{beliefs.n_sampled:,} sets of groups have too many possible tables to count; their probabilities "
-            "were estimated by sampling"
+            f"{counted(beliefs.n_sampled, 'set of groups has', 'sets of groups have')} too many possible tables to "
+            "count; the probabilities were estimated by sampling"
         )
     if beliefs.n_walked:
         notes.append(ISLANDS)
     if beliefs.n_refused:
         notes.append(
-            f"there is no result for {beliefs.n_refused:,} people: they depend on so many others that sampling "
-            "did not reach the error that was asked for"
+            f"there is no result for {counted(beliefs.n_refused, 'person')}, who "
+            f"{'depends' if beliefs.n_refused == 1 else 'depend'} on so many others that sampling did not reach the "
+            "error that was asked for"
         )
     if task.knowledge.prior is not None:
         notes.append("the prior changes nothing: all possible tables have the same sensitive values")
@@ -197,7 +199,8 @@ class _Because:
             published = self.task.contents
             own = slice(published.offsets[group], published.offsets[group + 1])
             here = published.counts[own][published.codes[own] == code].sum()
-            return f"{here:,} of {published.sizes[group]:,} records of the group have the value"
+            have = "has" if here == 1 else "have"
+            return f"{here:,} of {counted(published.sizes[group], 'record')} of the group {have} the value"
         return f"{self._cut(best)} was rejected: one of its parts would have contained too many records with one value"
 
     @cached_property

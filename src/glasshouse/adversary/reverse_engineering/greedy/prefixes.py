@@ -27,6 +27,7 @@ from glasshouse.adversary.reverse_engineering.greedy.prefix_states import (
 )
 from glasshouse.errors import NotSupported
 from glasshouse.kernels import compiled
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,7 +307,7 @@ def _sampled(
                 beliefs, errors = _unlumped(run, states, lumped, mean, errors)
                 return Solved(beliefs, log(kept / trials), errors)
         if trials >= most_trials:
-            size = f"{sum(run.sizes):,} people with {len(run.codes):,} values"
+            size = f"{counted(sum(run.sizes), 'person')} with {counted(len(run.codes), 'value')}"
             raise NotSupported(
                 f"sampling did not reach an error of {error} for a group of {size}: the algorithm would have "
                 f"formed this group for only {kept:,} of {trials:,} sampled assignments of the values",

@@ -19,6 +19,7 @@ from glasshouse.engines import Memory
 from glasshouse.errors import InputError, NotSupported, SchemaError
 from glasshouse.grouping.along_order.orderings import hilbert, lexicographic
 from glasshouse.microdata.groups import tie_order
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 from glasshouse.release.layout import TAXONOMIES
 
@@ -101,8 +102,8 @@ def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
         fresh[1:] |= along[1:] != along[:-1]
     if len(order) < published.sizes.sum():
         raise InputError(
-            f"the release has {int(published.sizes.sum()):,} records, and the external table has only "
-            f"{len(order):,} people: give everybody who is in the published table"
+            f"the release has {counted(int(published.sizes.sum()), 'record')}, and the external table has only "
+            f"{counted(len(order), 'person')}: give everybody who is in the published table"
         )
     finder = _Finder(task, columns, order, fresh, seats, size)
     if published.kind != "boxes":

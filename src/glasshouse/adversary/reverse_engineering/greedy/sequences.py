@@ -30,6 +30,7 @@ from glasshouse.grouping.method import times_e
 from glasshouse.kernels import compiled
 from glasshouse.microdata.counts import Counts
 from glasshouse.microdata.domains import code
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ class GreedyGroups(Strategy):
         n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
         if n != n_people:
             return NotSupported(
-                f"reverse engineering needs exactly the people of the published table: the release has {n:,} "
-                f"records and the external table {n_people:,} people",
+                "reverse engineering needs exactly the people of the published table: the release has "
+                f"{counted(n, 'record')} and the external table {counted(n_people, 'person')}",
                 instead="give an external table with everybody in the published table and nobody else, or use linking",
             )
         return super().refuses(task) or (self._refuses_dropped(task) if release.n_dropped else None)
@@ -123,8 +124,9 @@ class GreedyGroups(Strategy):
         method = task.made_by(Greedy, RandomisedGreedy)
         if method.last != "drop" or bounds.exact(release.recipe.suppress):
             return NotSupported(
-                f"the analysis of greedy groups does not support the {release.n_dropped:,} records that were "
-                "dropped before the groups were made",
+                "the analysis of greedy groups does not support the "
+                f"{counted(release.n_dropped, 'record that was', 'records that were')} dropped before the groups were "
+                "made",
                 instead="use linking",
             )
         if task.principle is not None and task.principle.terms.closeness is not None:
@@ -542,9 +544,10 @@ class Explained:
 
     def _notes(self) -> tuple[str, ...]:
         task, notes = self.task, []
+        more = "reveals more than its values" if self.n_explained == 1 else "reveal more than their values"
         notes.append(
-            f"{self.n_explained:,} of {len(self.group):,} groups reveal more than their values, because of the "
-            "way in which the algorithm formed them"
+            f"{self.n_explained:,} of {counted(len(self.group), 'group')} {more}, because of the way in which the "
+            "algorithm formed them"
         )
         if task.secret_ties:
             notes.append(
@@ -557,10 +560,11 @@ class Explained:
                 "published values"
             )
         if self.n_dropped:
-            notes.append(f"{self.n_dropped:,} people are in the table and not in the release")
+            notes.append(f"{counted(self.n_dropped, 'person is', 'people are')} in the table and not in the release")
         if self.n_sampled:
             notes.append(
-                f"the probabilities for {self.n_sampled:,} different groups were estimated by sampling: see the errors"
+                f"the probabilities for {counted(self.n_sampled, 'different group')} were estimated by sampling: see "
+                "the errors"
             )
         return tuple(notes)
 
@@ -586,7 +590,8 @@ class _Because:
         run = max(range(first, last), key=lambda r: self._share(r, start, value))
         codes, counts = attack.histogram(run)
         held = int(counts[codes == value].sum())
-        own = f"{held:,} of the {int(attack.lengths[run]):,} records of their group have {shown}"
+        have = "has" if held == 1 else "have"
+        own = f"{held:,} of the {counted(int(attack.lengths[run]), 'record')} of their group {have} {shown}"
         if attack.starts[run] >= attack.layout.starts[-1]:
             return (
                 "people like these are not in the release, because they formed no group at the end; how probable "
@@ -596,7 +601,7 @@ class _Because:
             return own
         people, buckets = min(attack.size, int(attack.lengths[run])), int(attack.n_buckets[run])
         bucket = (max(start, int(attack.starts[run])) - int(attack.starts[run])) // attack.size
-        obeyed = f"if its first {people:,} people ({self._who(run)}) had satisfied {task.principles[0].title}"
+        obeyed = f"if its first {counted(people, 'person')} ({self._who(run)}) had satisfied {task.principles[0].title}"
         ended = "the group would have ended there" + (f" with probability {float(1 - attack.p):g}" if attack.p else "")
         return (
             f"{own}, and these people are in part {bucket + 1} of the {buckets} parts (buckets) of which the group "

@@ -26,6 +26,7 @@ from glasshouse.errors import NotSupported
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.grouping.sift.sift import Sift
 from glasshouse.microdata.domains import text_of
+from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement, Terms
 from glasshouse.release.layout import BOXES
 
@@ -117,7 +118,7 @@ class PublishedShares(Strategy):
                 else "the external table does not list everybody in the published table"
             )
             raise NotSupported(
-                f"the exact probabilities for {unsettled:,} people cannot be computed: {why}",
+                f"the exact probabilities for {counted(unsettled, 'person')} cannot be computed: {why}",
                 instead="use the bound (how='bound', --how bound); exact results are possible for anatomy with "
                 "an external table of all people in the table, without identifiers",
             )
@@ -395,14 +396,14 @@ class _Believed:
         rough = int(fit.n_alike[~self.is_exact].sum())
         if how == "bound" and rough:
             notes.append(
-                f"it is not certain in which group {rough:,} people are: no probability for them is above the "
-                "largest share of the groups that they may be in"
+                f"it is not certain in which group {counted(rough, 'person is', 'people are')}: no probability for "
+                "them is above the largest share of the groups that they may be in"
             )
         several = np.unique(fit.group[~fit.one_group[fit.group] & ~self.is_exact[fit.of_pair]])
         if how == "bound" and len(several):
             notes.append(
-                f"the cells of {len(several):,} published groups may each cover several groups, whose shares are not "
-                "known. They are assumed to be as large as the principle and the smallest size of a group allow"
+                f"the cells of {counted(len(several), 'published group')} may each cover several groups, whose shares "
+                "are not known. They are assumed to be as large as the principle and the smallest size of a group allow"
             )
         if self.task.knowledge.looks_beside:
             notes.append(
@@ -424,7 +425,8 @@ class _Believed:
         if len(groups) == 1:
             entries = slice(int(self.task.contents.offsets[groups[0]]), int(self.task.contents.offsets[groups[0] + 1]))
             have = int(self.task.contents.counts[entries][self.task.contents.codes[entries] == code].sum())
-            share = f"{have:,} of the {int(self.task.contents.sizes[groups[0]]):,} records of their group have {value}"
+            of = counted(int(self.task.contents.sizes[groups[0]]), "record")
+            share = f"{have:,} of the {of} of their group {'has' if have == 1 else 'have'} {value}"
         else:
             share = (
                 f"that is the share of {value} in the {len(groups):,} groups of people with the same quasi-identifiers"

@@ -194,8 +194,8 @@ def _in_table(task: Task) -> Integers:
     rows = np.flatnonzero(inside)
     if len(rows) != n:
         raise NotSupported(
-            f"the attacker cannot repeat the division: the release has {n:,} records, and {len(rows):,} people "
-            "of the external table may be in it",
+            f"the attacker cannot repeat the division: the release has {counted(n, 'record')}, and "
+            f"{counted(len(rows), 'person')} of the external table may be in it",
             instead="use the bound (how='bound', --how bound), or give an external table with exactly the "
             "people of the published table",
         )
@@ -302,7 +302,8 @@ class _Divided:
         ]
         if self.n_shared:
             notes.append(
-                f"{self.n_shared:,} groups show the same cells as another group, and cannot be distinguished from it"
+                f"{counted(self.n_shared, 'group shows', 'groups show')} the same cells as another group, and cannot "
+                "be distinguished from it"
             )
         notes += _lost(int((self.look < 0).sum()) - int((self.task.known() == GONE).sum()))
         if self.task.knowledge.prior is not None:
@@ -322,8 +323,8 @@ class _Because:
     def __call__(self, kind: int, code: int) -> str:
         have = int(self.counts[np.searchsorted(self.entries, kind * self.n_values + code)])
         return (
-            f"{have:,} of {int(self.sizes[kind]):,} records of their group have the value, and the group of a "
-            "person depends only on quasi-identifiers"
+            f"{have:,} of {counted(int(self.sizes[kind]), 'record')} of their group {'has' if have == 1 else 'have'} "
+            "the value, and the group of a person depends only on quasi-identifiers"
         )
 
 

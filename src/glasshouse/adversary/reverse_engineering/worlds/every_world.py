@@ -18,6 +18,7 @@ from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBel
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,16 +87,18 @@ class EveryWorld(SampledWorlds):
         others = UNPUBLISHED in task.contents.values
         found, n_others = self._tried(task, range(1, n_dropped + 1) if others else range(1))
         notes = [
-            f"{found.n_worlds:,} tables were possible before the release, and {found.n_possible:,} of them "
-            f"could have produced it; the algorithm was run {found.n_runs:,} times"
+            f"{counted(found.n_worlds, 'table was', 'tables were')} possible before the release, and "
+            f"{found.n_possible:,} of them could have produced it; the algorithm was run "
+            f"{counted(found.n_runs, 'time')}"
         ]
         if others:
             notes.append(
-                f"the {n_dropped:,} people dropped by the method are assumed to have published values, or "
-                f"one of {n_others:,} other values; a prior (prior=, --prior) can name the values that exist"
+                f"{counted(n_dropped, 'person who was', 'people who were')} dropped by the method "
+                f"{'is' if n_dropped == 1 else 'are'} assumed to have published values, or one of "
+                f"{counted(n_others, 'other value')}; a prior (prior=, --prior) can name the values that exist"
             )
         elif n_dropped:
-            notes.append(f"{n_dropped:,} people are in the table and not in the release")
+            notes.append(f"{counted(n_dropped, 'person is', 'people are')} in the table and not in the release")
         return _posterior(task, found, notes)
 
     def _tried(self, task: Task, numbers: range) -> tuple[ExactBeliefs, int]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from glasshouse import bounds
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 
 __all__ = ["World", "Worlds", "exact_weight"]
 
@@ -87,7 +88,9 @@ class Worlds:
     def __post_init__(self) -> None:
         for name, row in [*(("corrupted", row) for row in self.known), *(("absent", row) for row in self.absent)]:
             if not 0 <= row < self.n_people:
-                raise InputError(f"{name} names row {row}, but there are {self.n_people:,} people, numbered from 0")
+                raise InputError(
+                    f"{name} names row {row}, but the list has {counted(self.n_people, 'person')}, numbered from 0"
+                )
         if both := sorted(set(self.known) & set(self.absent)):
             raise InputError(
                 f"row {both[0]} is given both a value (corrupted=), which means that the person is in the "
@@ -96,8 +99,9 @@ class Worlds:
         for size in self.sizes:
             if not sum(self.least.values()) <= size <= self.n_people:
                 raise InputError(
-                    f"the table cannot have {size:,} people: {sum(self.least.values()):,} values are "
-                    f"published, and {self.n_people:,} people are given"
+                    f"the table cannot have {counted(size, 'person')}: "
+                    f"{counted(sum(self.least.values()), 'value is', 'values are')} published, and "
+                    f"{counted(self.n_people, 'person is', 'people are')} given"
                 )
 
     @property

@@ -10,6 +10,7 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from glasshouse.errors import SourceError
+from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise SourceError(f"{name} cannot be read: it is not a regular file")
         if found.st_size > most:
-            raise SourceError(f"{name} has {found.st_size:,} bytes, where at most {most:,} are expected")
+            raise SourceError(f"{name} has {counted(found.st_size, 'byte')}, where at most {most:,} are expected")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(found.st_size + 1)  # never what the manifest says: reading makes room beforehand
     except OSError:
