@@ -178,15 +178,12 @@ def once_known(found: Posterior, task: Task) -> Posterior:
 
 
 def _with_bound(found: Posterior, bound: Posterior) -> Posterior:
-    """Keep a bound for an attacker who knows which value was too frequent, and say what it is."""
-    most, n = bound.largest[bound.kind], int(np.count_nonzero(bound.largest[bound.kind] > found.largest[found.kind]))
-    note = (
-        "records were dropped because a value was too frequent for the principle, and the attack does not know "
-        "which one of the values that are published most often that was. An attacker who knows it, for example "
-        f"because one of these values is the most frequent among people in general, knows more about {n:,} people "
-        f"who may have been dropped: a probability may then reach {most.max(initial=0.0):.4f}"
-    )
-    return replace(found, notes=(*found.notes, note), once_known=replace(bound, how="bound"))
+    """Keep a bound for an attacker who knows which value was too frequent; `Posterior.with_note` says what it is."""
+    return replace(found, once_known=replace(bound, how="bound", because=_once_known))
+
+
+def _once_known(_kind: int, _code: int) -> str:
+    return "no probability is larger, even if the attacker knows which value was too frequent for the principle"
 
 
 def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: np.ufunc) -> Posterior:
