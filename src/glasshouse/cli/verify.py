@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,9 +14,12 @@ from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, SourceError
 from glasshouse.log import step
 from glasshouse.policy.choices import option
+
+if TYPE_CHECKING:
+    from glasshouse.release.package.signature import Signature
 
 __all__ = ["show", "sign", "verify"]
 
@@ -160,15 +164,23 @@ def show(release: Path, rows: int, *, why: bool, as_json: bool) -> None:
     help="Make a new key first. FILE is the secret key, FILE.pub the public key for readers.",
 )
 @click.option("--password", "asks", is_flag=True, help="Ask for a password that protects the secret key.")
+@click.option("--replace", is_flag=True, help="Replace a signature that was made with another key.")
 @options.printing_options
 @plainly
 def sign(
-    release: Path | None, key: str | None, signer: str | None, new_key: str | None, *, asks: bool, as_json: bool
+    release: Path | None,
+    key: str | None,
+    signer: str | None,
+    new_key: str | None,
+    *,
+    asks: bool,
+    replace: bool,
+    as_json: bool,
 ) -> None:
     """Sign the release in a folder: the file signature.json then says who published it, and when.
 
     Readers check it with the public key. Give them the key in a way that they trust. A signature is valid as long as
-    no byte of the release is changed.
+    no byte of the release is changed. A release that was signed with another key is refused, unless you say --replace.
 
     \b
     Examples:
@@ -182,6 +194,7 @@ def sign(
         raise InputError("name the folder of a release to sign, or make a key with --new-key FILE")
     if key is not None and new_key is not None:
         raise InputError("--key uses a key that exists and --new-key makes a new one: give only one of the two")
+    signing = None if release is None else _signing(release, key, new_key, signer, replace=replace)
     password = click.prompt("Password of the key", hide_input=True, err=True).encode() if asks else None
     told: dict[str, Any] = {}
     if new_key is not None:
@@ -190,21 +203,39 @@ def sign(
         if not as_json:
             say(f"{new_key} is the secret key: do not give it to anybody")
             say(f"{public} is the public key: give it to your readers")
-    if release is not None:
-        made = _signed(release, key or new_key, signer, password)
-        told["signature"] = asdict(made)
+    if signing is not None:
+        made, earlier = signature.sign(**signing.words, password=password, replace=replace), signing.earlier
+        told |= {"signature": asdict(made), "replaced": earlier and asdict(earlier)}
         if not as_json:
             say(f"{release} is {made}")
+        if not as_json and earlier is not None:
+            whose = "the earlier signature of the same" if earlier.key == made.key else "the signature of another"
+            say(f"This replaces {whose} key, {earlier}")
     if as_json:
         say_json(told)
 
 
-def _signed(release: Path, key: str | None, signer: str | None, password: bytes | None) -> Any:
-    from glasshouse.journeys.verify import release_in
-    from glasshouse.release.package.signature import sign
+class _Signing(NamedTuple):
+    """What is to be signed: the words of `gh.sign`, and the signature that the release has."""
 
-    if key is None:
+    words: dict[str, Any]
+    earlier: Signature | None
+
+
+def _signing(release: Path, key: str | None, new_key: str | None, signer: str | None, *, replace: bool) -> _Signing:
+    """Refuse what cannot be signed, before a key is made for it."""
+    from glasshouse.journeys.verify import release_in
+    from glasshouse.release.package.container.container import holds_release
+    from glasshouse.release.package.signature import refuse_signed, signature_in
+
+    if key is None and new_key is None:
         raise InputError("name the key to sign with: --key FILE, or make one with --new-key FILE")
     if signer is None:
         raise InputError("say who signs the release with --signer NAME")
-    return sign(release_in(release), key=key, signer=signer, password=password)
+    folder, earlier = release_in(release), None
+    if holds_release(folder):
+        if new_key is not None and not replace:
+            refuse_signed(folder)
+        with suppress(SourceError):  # what is no signature is refused where it would be replaced
+            earlier = signature_in(folder)
+    return _Signing({"folder": folder, "key": key or new_key, "signer": signer}, earlier)
