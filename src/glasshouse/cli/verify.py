@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.exits import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, in_options, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import InputError, SourceError
@@ -19,9 +19,12 @@ from glasshouse.log import step
 from glasshouse.policy.choices import option
 
 if TYPE_CHECKING:
+    from glasshouse.journeys.verify import FolderCheck
     from glasshouse.release.package.signature import Signature
 
 __all__ = ["show", "sign", "verify"]
+
+_UNCHECKED = "which was not checked: give the public key with --signed-by"
 
 
 @click.command(short_help="Check whether a release keeps its guarantee, or what a table of any tool achieves.")
@@ -62,7 +65,7 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
     RELEASE is a release (a folder or a zip file), or the folder that it was published into: the command checks
     whether the release keeps its guarantee. A large release is read in batches, so that it need not fit into memory.
     FILE is a table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t say what it
-    must satisfy. The exit code is 1 if the check fails.
+    must satisfy. The last line says in one sentence what was found. The exit code is 1 if the check fails.
 
     \b
     Examples:
@@ -70,11 +73,10 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
       glasshouse verify out/release --signed-by steward.pem.pub
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
-    from glasshouse.journeys.verify import check_signature, release_in, verify_folder
     from glasshouse.journeys.verify import verify as recount
     from glasshouse.release.package.container.container import holds_release
 
-    promised, signature = None, None
+    folder = None
     with progress_of_steps(), step("recount") as note:
         if holds_release(Path(path)):
             for name, value in given.items():
@@ -83,8 +85,8 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
                         f"{option(name)} is only for a table. {path} is a release folder, whose guarantee says "
                         "what to check: leave the option out"
                     )
-            signature = check_signature(release_in(Path(path)), signed_by)
-            result, promised = verify_folder(Path(path))
+            folder = _of_folder(Path(path), signed_by, as_json=as_json)
+            result = folder.found
         else:
             if signed_by is not None:
                 raise InputError(
@@ -94,23 +96,37 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
             result = recount(path, **_of_table(path, given))
         note(rows=result.n_tuples, groups=result.n_groups)
     if as_json:
-        told = {} if promised is None else {"guarantee": promised.to_data()}
-        if signature is not None:
-            told["signature"] = {**asdict(signature), "checked": signed_by is not None}
+        told = {} if folder is None else {"guarantee": folder.guarantee.to_data()}
+        if folder is not None and folder.signature is not None:
+            told["signature"] = {**asdict(folder.signature), "checked": signed_by is not None}
         say_json({**result.to_dict(), **told})
     else:
-        say_text(result)
-        if promised is not None:
-            say("", "what the release guarantees")
-            say_text(promised)
-        if signature is not None:
-            how = (
-                "checked with the key in"
-                if signed_by
-                else "which was not checked: give the public key with --signed-by"
-            )
-            say("", f"{signature}, {how}{f' {signed_by}' if signed_by else ''}")
+        if folder is not None:
+            _say_guarantee(folder, signed_by)
+        say_text(result)  # which ends with the verdict
     return NOT_MET if result.holds is False else 0
+
+
+def _of_folder(path: Path, signed_by: str | None, *, as_json: bool) -> FolderCheck:
+    """What is found of a release; one that cannot be taken for what it says it is has a verdict too."""
+    from glasshouse.journeys.verify import verify_folder
+
+    try:
+        return verify_folder(path, signed_by)
+    except SourceError as error:
+        if as_json:
+            say_json({"verdict": in_options(str(error)), "holds": False})
+        raise
+
+
+def _say_guarantee(folder: FolderCheck, signed_by: str | None) -> None:
+    """Print what a release guarantees, and who signed it."""
+    say("what the release guarantees")
+    say_text(folder.guarantee)
+    say()
+    if folder.signature is not None:
+        how = f"checked with the key in {signed_by}" if signed_by else _UNCHECKED
+        say(f"{folder.signature}, {how}", "")
 
 
 def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -79,6 +79,14 @@ class Signature:
 
     def fault(self, folder: Path) -> str | None:
         """Why it is not a signature of the release in a folder, by the key that it names itself; None if it is one."""
+        mismatch = self.mismatch(folder)
+        if mismatch is not None:
+            return mismatch
+        stranger = stranger_in(folder)
+        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
+
+    def mismatch(self, folder: Path) -> str | None:
+        """Why the key that it names did not sign the manifest of a folder; None if it did. No other file is read."""
         try:
             Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.key)).verify(
                 bytes.fromhex(self.signature), self._signed
@@ -87,8 +95,7 @@ class Signature:
             return f"the signature of {folder} was not made with this key, or was changed since"
         if manifest_sum(folder) != self.manifest:
             return f"{folder} is not the release that was signed: its manifest was changed"
-        stranger = stranger_in(folder)
-        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
+        return None
 
     def __str__(self) -> str:
         return f"signed by {self.signer} on {self.date[:10]}, key {self.key[:16]}"
