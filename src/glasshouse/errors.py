@@ -136,8 +136,8 @@ class DomainError(InputError):
         return cls(
             f"column {column!r} of the release has {counted(len(cells), 'cell', 'different cells')} that cannot be "
             f"read, in {counted(n_records, 'record')}, such as {cells[0]}: {reason}. {consequence}; or write "
-            "the cells as "
-            "docs/cells.md says",
+            "each cell as a value, an interval such as [20, 39], a set such as {F, M}, a beginning such as 476**, or "
+            "* for every value",
             column=column,
             values=cells,
         )

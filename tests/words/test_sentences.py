@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+from collections.abc import Iterator
 
+import glasshouse as gh
 from tests.words.readability import ease
-from tests.words.sentences import LIST, _of_source, _of_template, listed, sentences
+from tests.words.sentences import LIST, SOURCE, _of_source, _of_template, listed, sentences
 
 RIDDLES = re.compile(r"\b(whoever|whatever|thereof|she|her|hers|nought)\b|equally likely beforehand", re.IGNORECASE)
 
@@ -43,6 +46,32 @@ def test_known_sentences_are_in_the_list():
 def test_no_riddles():
     found = [f"{name}: {text}" for name, told in sentences().items() for text in told if RIDDLES.search(text)]
     assert not found, "\n".join(found)
+
+
+def texts() -> Iterator[str]:
+    """Every text in the source but docstrings, however short, and the words of the pages."""
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        explained = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in explained:
+                yield f"{path.relative_to(SOURCE)}: {node.value}"
+    for page in SOURCE.rglob("*.html"):
+        yield f"{page.relative_to(SOURCE)}: {page.read_text(encoding='utf-8')}"
+
+
+def public_docstrings() -> Iterator[str]:
+    """What `help` shows of the public names, and of what they have."""
+    for name in gh.__all__:
+        thing = getattr(gh, name)
+        members = inspect.getmembers(thing) if inspect.isclass(thing) else []
+        for one, what in [(name, thing), *((f"{name}.{own}", it) for own, it in members if not own.startswith("_"))]:
+            yield f"{one}: {inspect.getdoc(what) or ''}"
+
+
+def test_nobody_is_sent_to_a_page_that_an_installed_package_does_not_have():
+    found = [text[:200] for text in (*texts(), *public_docstrings()) if "docs/" in text]
+    assert not found, "name a command, or say it in the sentence itself:\n" + "\n".join(found)
 
 
 def test_readability_orders_texts():

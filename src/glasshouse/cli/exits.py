@@ -46,6 +46,7 @@ __all__ = ["GIVEN", "NOT_MET", "WRONG", "Stopped", "fail", "having_written", "in
 GIVEN = "glasshouse.given"  # where click keeps the words of the command line
 NOT_MET = 1
 WRONG = 2
+_TAKE_OUTPUT = ("verify", "sign")  # commands that look for the release in the folder that it was published into
 _MOST_TOLD = 4_000  # characters of a message, which may quote what was given
 
 
@@ -117,7 +118,7 @@ def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
     if given is None or context is None or "://" in str(given):
         return ()
     found = astray(Path(given))
-    if found is None:
+    if found is None or (context.command.name in _TAKE_OUTPUT and found.meant == (Path(given, "release"),)):
         return ()
     words = context.meta.get(GIVEN, [])
     there = next((i for i, word in enumerate(words) if i and Path(word) == Path(given)), None)

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from glasshouse.cli import options
-from glasshouse.cli.exits import NOT_MET, plainly
+from glasshouse.cli.exits import NOT_MET, in_options, plainly
 from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
 from glasshouse.cli.progress import progress_of_steps
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, SourceError
 from glasshouse.log import step
 from glasshouse.policy.choices import option
 
+if TYPE_CHECKING:
+    from glasshouse.journeys.verify import FolderCheck
+    from glasshouse.release.package.signature import Signature
+
 __all__ = ["show", "sign", "verify"]
+
+_UNCHECKED = "which was not checked: give the public key with --signed-by"
 
 
 @click.command(short_help="Check whether a release keeps its guarantee, or what a table of any tool achieves.")
@@ -58,7 +65,7 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
     RELEASE is a release (a folder or a zip file), or the folder that it was published into: the command checks
     whether the release keeps its guarantee. A large release is read in batches, so that it need not fit into memory.
     FILE is a table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t say what it
-    must satisfy. The exit code is 1 if the check fails.
+    must satisfy. The last line says in one sentence what was found. The exit code is 1 if the check fails.
 
     \b
     Examples:
@@ -66,11 +73,10 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
       glasshouse verify out/release --signed-by steward.pem.pub
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
-    from glasshouse.journeys.verify import check_signature, release_in, verify_folder
     from glasshouse.journeys.verify import verify as recount
     from glasshouse.release.package.container.container import holds_release
 
-    promised, signature = None, None
+    folder = None
     with progress_of_steps(), step("recount") as note:
         if holds_release(Path(path)):
             for name, value in given.items():
@@ -79,8 +85,8 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
                         f"{option(name)} is only for a table. {path} is a release folder, whose guarantee says "
                         "what to check: leave the option out"
                     )
-            signature = check_signature(release_in(Path(path)), signed_by)
-            result, promised = verify_folder(Path(path))
+            folder = _of_folder(Path(path), signed_by, as_json=as_json)
+            result = folder.found
         else:
             if signed_by is not None:
                 raise InputError(
@@ -90,23 +96,37 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
             result = recount(path, **_of_table(path, given))
         note(rows=result.n_tuples, groups=result.n_groups)
     if as_json:
-        told = {} if promised is None else {"guarantee": promised.to_data()}
-        if signature is not None:
-            told["signature"] = {**asdict(signature), "checked": signed_by is not None}
+        told = {} if folder is None else {"guarantee": folder.guarantee.to_data()}
+        if folder is not None and folder.signature is not None:
+            told["signature"] = {**asdict(folder.signature), "checked": signed_by is not None}
         say_json({**result.to_dict(), **told})
     else:
-        say_text(result)
-        if promised is not None:
-            say("", "what the release guarantees")
-            say_text(promised)
-        if signature is not None:
-            how = (
-                "checked with the key in"
-                if signed_by
-                else "which was not checked: give the public key with --signed-by"
-            )
-            say("", f"{signature}, {how}{f' {signed_by}' if signed_by else ''}")
+        if folder is not None:
+            _say_guarantee(folder, signed_by)
+        say_text(result)  # which ends with the verdict
     return NOT_MET if result.holds is False else 0
+
+
+def _of_folder(path: Path, signed_by: str | None, *, as_json: bool) -> FolderCheck:
+    """What is found of a release; one that cannot be taken for what it says it is has a verdict too."""
+    from glasshouse.journeys.verify import verify_folder
+
+    try:
+        return verify_folder(path, signed_by)
+    except SourceError as error:
+        if as_json:
+            say_json({"verdict": in_options(str(error)), "holds": False})
+        raise
+
+
+def _say_guarantee(folder: FolderCheck, signed_by: str | None) -> None:
+    """Print what a release guarantees, and who signed it."""
+    say("what the release guarantees")
+    say_text(folder.guarantee)
+    say()
+    if folder.signature is not None:
+        how = f"checked with the key in {signed_by}" if signed_by else _UNCHECKED
+        say(f"{folder.signature}, {how}", "")
 
 
 def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -160,15 +180,23 @@ def show(release: Path, rows: int, *, why: bool, as_json: bool) -> None:
     help="Make a new key first. FILE is the secret key, FILE.pub the public key for readers.",
 )
 @click.option("--password", "asks", is_flag=True, help="Ask for a password that protects the secret key.")
+@click.option("--replace", is_flag=True, help="Replace a signature that was made with another key.")
 @options.printing_options
 @plainly
 def sign(
-    release: Path | None, key: str | None, signer: str | None, new_key: str | None, *, asks: bool, as_json: bool
+    release: Path | None,
+    key: str | None,
+    signer: str | None,
+    new_key: str | None,
+    *,
+    asks: bool,
+    replace: bool,
+    as_json: bool,
 ) -> None:
     """Sign the release in a folder: the file signature.json then says who published it, and when.
 
     Readers check it with the public key. Give them the key in a way that they trust. A signature is valid as long as
-    no byte of the release is changed.
+    no byte of the release is changed. A release that was signed with another key is refused, unless you say --replace.
 
     \b
     Examples:
@@ -182,6 +210,7 @@ def sign(
         raise InputError("name the folder of a release to sign, or make a key with --new-key FILE")
     if key is not None and new_key is not None:
         raise InputError("--key uses a key that exists and --new-key makes a new one: give only one of the two")
+    signing = None if release is None else _signing(release, key, new_key, signer, replace=replace)
     password = click.prompt("Password of the key", hide_input=True, err=True).encode() if asks else None
     told: dict[str, Any] = {}
     if new_key is not None:
@@ -190,21 +219,39 @@ def sign(
         if not as_json:
             say(f"{new_key} is the secret key: do not give it to anybody")
             say(f"{public} is the public key: give it to your readers")
-    if release is not None:
-        made = _signed(release, key or new_key, signer, password)
-        told["signature"] = asdict(made)
+    if signing is not None:
+        made, earlier = signature.sign(**signing.words, password=password, replace=replace), signing.earlier
+        told |= {"signature": asdict(made), "replaced": earlier and asdict(earlier)}
         if not as_json:
             say(f"{release} is {made}")
+        if not as_json and earlier is not None:
+            whose = "the earlier signature of the same" if earlier.key == made.key else "the signature of another"
+            say(f"This replaces {whose} key, {earlier}")
     if as_json:
         say_json(told)
 
 
-def _signed(release: Path, key: str | None, signer: str | None, password: bytes | None) -> Any:
-    from glasshouse.journeys.verify import release_in
-    from glasshouse.release.package.signature import sign
+class _Signing(NamedTuple):
+    """What is to be signed: the words of `gh.sign`, and the signature that the release has."""
 
-    if key is None:
+    words: dict[str, Any]
+    earlier: Signature | None
+
+
+def _signing(release: Path, key: str | None, new_key: str | None, signer: str | None, *, replace: bool) -> _Signing:
+    """Refuse what cannot be signed, before a key is made for it."""
+    from glasshouse.journeys.verify import release_in
+    from glasshouse.release.package.container.container import holds_release
+    from glasshouse.release.package.signature import refuse_signed, signature_in
+
+    if key is None and new_key is None:
         raise InputError("name the key to sign with: --key FILE, or make one with --new-key FILE")
     if signer is None:
         raise InputError("say who signs the release with --signer NAME")
-    return sign(release_in(release), key=key, signer=signer, password=password)
+    folder, earlier = release_in(release), None
+    if holds_release(folder):
+        if new_key is not None and not replace:
+            refuse_signed(folder)
+        with suppress(SourceError):  # what is no signature is refused where it would be replaced
+            earlier = signature_in(folder)
+    return _Signing({"folder": folder, "key": key or new_key, "signer": signer}, earlier)

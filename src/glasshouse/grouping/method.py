@@ -87,7 +87,7 @@ class Method:
         return 0
 
     def jointly(self, requirement: Requirement) -> bool:
-        """Whether how likely groups are depends on each sensitive column by itself (docs/several-columns.md, J1)."""
+        """Whether how likely groups are depends on each sensitive column by itself (Theorem J1)."""
         return False
 
     @property

@@ -35,6 +35,7 @@ from glasshouse.verification.limit import BY_SIZES, Question, count_values
 from glasshouse.verification.part_count import count_part, joined_count, questions_of
 from glasshouse.verification.sensitive import Scale
 from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
+from glasshouse.verification.verdict import Subject
 from glasshouse.verification.verify_table import SUPPRESSED, Thresholds, thresholds, views_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ _PARTS = {
 _NO_SAMPLE = (
     "the release guarantees something that only a perturbed sample can guarantee, but it is not a perturbed sample"
 )
+_EDITIONS = "every group is in one edition, and everybody who left was there before"
+_NO_EDITIONS = "its editions do not fit its tables, or it lists people as having left who were not in it"
 _MOST_COUNTED = 1 << 31  # records of which every product of two counts fits into 64 bits
 
 
@@ -163,7 +166,7 @@ def verify_parts(
             raise GuaranteeBroken("a file of the release does not have the expected form")
         return joined_count(questions, parts, key)
 
-    def counted(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
+    def by_files(opened: ReleaseStream, release: Release) -> tuple[Verification, int]:
         if _is_sample(release) or release.sets or _asks_of_values(release):
             raise GuaranteeBroken("the check needs information that is not in the file itself")
         return _stream_of_groups(
@@ -171,7 +174,7 @@ def verify_parts(
         )
 
     try:
-        found = _verified(folder, most_bytes, counted, tell=False)
+        found = _verified(folder, most_bytes, by_files, tell=False)
     except GuaranteeBroken:
         return verify_stream(folder, most_bytes=most_bytes)
     return found if found.holds else verify_stream(folder, most_bytes=most_bytes)
@@ -218,16 +221,18 @@ def _verified(
             if not tell:
                 raise
             reason = str(error).partition("; nothing was published")[0]
-            return not_counted(release.n_tuples, release.recipe.quasi, _said(reason, holds=False))
+            broken = not_counted(release.n_tuples, release.recipe.quasi, _said(reason, holds=False, wrong=reason))
+            return replace(broken, subject=_subject(release))
         except GlasshouseError:
             raise
         except (ArithmeticError, AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
     said = [
-        _said("as many records as the release says", holds=n_tuples == release.n_tuples),
+        _same_number(release, n_tuples),
         *_compared(promised if release.other_writer else release.guarantee, promised),
     ]
-    return replace(found, checks=(*found.checks, *said), counting=(*found.counting, *_about_words(release)))
+    counting = (*found.counting, *_about_words(release))
+    return replace(found, checks=(*found.checks, *said), counting=counting, subject=_subject(release))
 
 
 def _cells_of_stream(release: Release, read: Read, name: str) -> set[str]:
@@ -295,10 +300,10 @@ def _stream_of_sample(release: Release, read: Read, progress: Callable[[int], No
     size = release.layout.size
     assert size is not None
     found = count_sample(read, name, quasi=cells, size=size, progress=progress)
-    counted = found.verification
-    _check_sample(release, requirement.anonymity, counted, smallest_group=found.smallest_group, n_people=found.n_people)
+    groups = found.verification
+    _check_sample(release, requirement.anonymity, groups, smallest_group=found.smallest_group, n_people=found.n_people)
     kept = _check_beliefs(cast("Perturbed", catalog.recoding_of(release.recipe)), requirement, values)
-    return replace(counted, checks=(*kept, *counted.checks)), found.n_people
+    return replace(groups, checks=(*kept, *groups.checks)), found.n_people
 
 
 def _question_of_stream(
@@ -371,17 +376,36 @@ def _verify(release: Release) -> Verification:
             kept = _check_beliefs(recoding, requirement, values)
     except GuaranteeBroken as error:
         reason = str(error).partition("; nothing was published")[0]
-        return replace(verify_table(people[0], quasi=own, brief=True), checks=(_said(reason, holds=False),))
+        broken = verify_table(people[0], quasi=own, brief=True)
+        return replace(broken, checks=(_said(reason, holds=False, wrong=reason),), subject=_subject(release))
     said = [
-        _said("as many records as the release says", holds=_n_tuples(release, found) == release.n_tuples),
-        *(
-            [_said("every group is in one edition, and everybody who left was there before", holds=_fits(release))]
-            if release.editions
-            else []
-        ),
+        _same_number(release, _n_tuples(release, found)),
+        *([_said(_EDITIONS, holds=_fits(release), wrong=_NO_EDITIONS)] if release.editions else []),
         *_compared(release.guarantee, promised),
     ]
-    return replace(found, checks=(*found.checks, *kept, *said), counting=(*found.counting, *_about_words(release)))
+    counting = (*found.counting, *_about_words(release))
+    return replace(found, checks=(*found.checks, *kept, *said), counting=counting, subject=_subject(release))
+
+
+def _subject(release: Release) -> Subject:
+    """What a release says that it is: its principle by name, and of which columns."""
+    asked, columns = catalog.principle_of(release.recipe), release.recipe.sensitive
+    if isinstance(asked, Mapping):
+        named = " and ".join(f"{asked[name].title} for {name}" for name in columns if name in asked)
+        return Subject(principle=named, other_writer=release.other_writer)
+    title: str | None = asked.title
+    if asked.bounds_beliefs and _is_sample(release):
+        recoding = cast("Perturbed", catalog.recoding_of(release.recipe))
+        title = _bounded_title(recoding, cast("BackgroundSensitive", asked))
+    whose = f" for {' and '.join(columns)}" if asked.needs_sensitive and columns else ""
+    return Subject(principle=None if title is None else f"{title}{whose}", other_writer=release.other_writer)
+
+
+def _bounded_title(recoding: Perturbed, target: BackgroundSensitive) -> str | None:
+    """The promise of a sample, with the bound that its retention achieves; None if it promises nothing."""
+    if recoding.domain is None or recoding.p is None:
+        return None
+    return target.bounded(target.bound or target.achieved(recoding.p, len(recoding.domain))).title
 
 
 def _fits(release: Release) -> bool:
@@ -407,7 +431,12 @@ def _compared(stated: Guarantee, promised: Guarantee) -> list[Check]:
     """Whether every part of a guarantee is, word for word, the one that the recipe stands for."""
     told, made = stated.to_data(), promised.to_data()
     return [
-        _said(f"{what} matches the recipe word for word", holds=told[key] == made[key]) for key, what in _PARTS.items()
+        _said(
+            f"{what} matches the recipe word for word",
+            holds=told[key] == made[key],
+            wrong=f"{what} does not match the recipe word for word",
+        )
+        for key, what in _PARTS.items()
     ]
 
 
@@ -422,8 +451,13 @@ def _about_words(release: Release) -> list[str]:
     ]
 
 
-def _said(what: str, *, holds: bool) -> Check:
-    return Check(asked=what, column=None, n_failing=0 if holds else 1, n_tuples=0, worst=())
+def _same_number(release: Release, n_tuples: int) -> Check:
+    wrong = f"it has {counted(n_tuples, 'record')}, and says that it has {release.n_tuples:,}"
+    return _said("as many records as the release says", holds=n_tuples == release.n_tuples, wrong=wrong)
+
+
+def _said(what: str, *, holds: bool, wrong: str = "") -> Check:
+    return Check(asked=what, column=None, n_failing=0 if holds else 1, n_tuples=0, worst=(), wrong=wrong)
 
 
 def _values_of(release: Release) -> Microdata:
@@ -509,8 +543,16 @@ def _check_beliefs(recoding: Perturbed, requirement: Requirement, values: Microd
     assert retention is not None
     bound = target.bound or target.achieved(retention, n_values)
     return [
-        _said("every published value is in the declared domain", holds=shown <= set(recoding.domain)),
-        _said(f"a {target.bounded(bound).title}", holds=_is_kept(target, retention, n_values, bound)),
+        _said(
+            "every published value is in the declared domain",
+            holds=shown <= set(recoding.domain),
+            wrong="a published value is not in the declared domain",
+        ),
+        _said(
+            f"a {target.bounded(bound).title}",
+            holds=_is_kept(target, retention, n_values, bound),
+            wrong=f"the probability of keeping a value is too high for a {target.bounded(bound).title}",
+        ),
     ]
 
 

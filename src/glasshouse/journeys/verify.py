@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from glasshouse.errors import DomainError, InputError, NotSupported, SourceError
 from glasshouse.journeys import recheck
@@ -21,7 +22,7 @@ from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
 from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release
-from glasshouse.verification import verify_table
+from glasshouse.verification import Check, verify_table
 from glasshouse.verification.columns import untangled
 from glasshouse.verification.verify_table import roles
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from glasshouse.verification import Verification
     from glasshouse.verification.verify_table import Distance, Missing, Number, Thresholds
 
-__all__ = ["check_signature", "release_in", "verify", "verify_folder", "verify_release"]
+__all__ = ["FolderCheck", "release_in", "verify", "verify_folder", "verify_release"]
 
 _MOST_LOADED = 1 << 24  # records of a release whose tables are read into memory
 _STREAMED = (
@@ -110,6 +111,7 @@ def verify(
     Returns
     -------
     Verification
+        ``verdict`` says in one sentence whether the release is what it says it is, or what the table achieves;
         ``holds`` is False if anything does not, and ``checks`` say what.
 
     Examples
@@ -152,8 +154,7 @@ def verify(
                     "signed_by is for the folder of a release: a release in memory has no signature, so leave it out"
                 )
             return recheck.verify_release(source)
-        check_signature(release_in(folder), signed_by)
-        return verify_folder(folder)[0]
+        return verify_folder(folder, signed_by).found
     if signed_by is not None:
         raise InputError("signed_by is for the folder of a release: a table has no signature, so leave it out")
     if quasi is None:
@@ -170,32 +171,90 @@ def verify(
     return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
 
 
-def check_signature(folder: Path, trusted: str | Path | None) -> Signature | None:
-    """The signature of a release, checked if there is a key that must have made it; None if it has none."""
-    signature = signature_in(folder)
-    if trusted is not None:
-        if signature is None:
-            raise SourceError(f"{folder} has no signature", source=folder)
-        signature.check(folder, trusted)
-    return signature
+class FolderCheck(NamedTuple):
+    """What was found of the release in a folder, the guarantee that its recipe stands for, and its signature."""
+
+    found: Verification
+    guarantee: Guarantee
+    signature: Signature | None
 
 
-def verify_folder(folder: Path) -> tuple[Verification, Guarantee]:
-    """Hold the release in a folder to what it promises: what was counted, and the guarantee that its recipe stands for.
+def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck:
+    """Hold the release in a folder to what it promises, and its signature, if there is one, to the key that made it.
 
     If it is the folder that a release was published into, copies in it are compared with the release.
 
     A large one is read batch after batch where what it promises can be counted so, and else loaded as any other.
+
+    Parameters
+    ----------
+    out
+        The folder or the archive of the release, or the folder that it was published into.
+    signed_by
+        The file of the public key that must have signed it.
     """
-    out, folder = folder, release_in(folder)
-    streamed = _verified_stream(folder)
-    if streamed is None:
-        release = load(folder)
-        streamed = recheck.verify_release(release), release.guarantee
-    if out == folder or not any((out / name).is_dir() for name in COPIES):
-        return streamed
+    folder = release_in(out)
+    signature = _checked_signature(folder, signed_by)
+    with _as_claimed(folder):
+        streamed = _verified_stream(folder)
+        if streamed is None:
+            release = load(folder)
+            streamed = recheck.verify_release(release), release.guarantee
     found, promised = streamed
-    return replace(found, counting=(*found.counting, *compared_copies(load(folder), out))), promised
+    assert found.subject is not None, "of a release"
+    checks, words = _signature_in_words(signature, folder, signed_by)
+    subject = replace(found.subject, place=str(folder), signature=words)
+    found = replace(found, checks=(*found.checks, *checks), subject=subject)
+    if out != folder and any((out / name).is_dir() for name in COPIES):
+        found = replace(found, counting=(*found.counting, *compared_copies(load(folder), out)))
+    return FolderCheck(found, promised, signature)
+
+
+def _checked_signature(folder: Path, trusted: str | Path | None) -> Signature | None:
+    """The signature of a release, checked if there is a key that must have made it; None if it has none."""
+    signature = signature_in(folder)
+    if trusted is not None:
+        if signature is None:
+            raise SourceError(
+                f"{folder} has no signature, so nothing shows that the holder of the key in {trusted} published it",
+                source=folder,
+            )
+        signature.check(folder, trusted)
+    return signature
+
+
+def _signature_in_words(
+    signature: Signature | None, folder: Path, trusted: str | Path | None
+) -> tuple[list[Check], str]:
+    """What is to be said of a signature; and whether it is one at all, where no key told that before."""
+    if signature is None:
+        return [], "it is not signed"
+    who = f"it was signed by {signature.signer} on {signature.date[:10]}"
+    if trusted is not None:
+        return [], f"{who} with the key in {trusted}"
+    wrong = signature.mismatch(folder)
+    check = Check(
+        asked="the signature was made for this release with the key that it names",
+        column=None,
+        n_failing=0 if wrong is None else 1,
+        n_tuples=0,
+        worst=(),
+        wrong=wrong or "",
+    )
+    return [check], f"{who} with the key {signature.key[:16]}, but whose key this is was not checked"
+
+
+@contextmanager
+def _as_claimed(folder: Path) -> Iterator[None]:
+    """Say of a release that was changed, or that cannot be read, that it cannot be taken for what it says it is."""
+    try:
+        yield
+    except SourceError as error:
+        told = str(error)
+        if not (folder.is_file() or (folder / MANIFEST).exists()) or told.startswith(f"{folder} "):
+            raise  # it does not say that it is a release, or the sentence is about the release already
+        reason = told.removeprefix(f"{folder}: ")
+        raise SourceError(f"{folder} cannot be taken for what it says it is: {reason}", source=error.source) from None
 
 
 def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:

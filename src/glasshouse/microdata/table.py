@@ -157,7 +157,7 @@ def read(
         What is done where people have several rows. ``error`` (the default) counts these rows and refuses; ``sample``
         draws one row of each person, uniformly at random, and says how many are left out; ``together`` makes one record
         of all rows of a person, whose sensitive value is the set of the values in these rows. Quasi-identifiers must
-        then be the same in all rows of a person. See ``docs/repeated-rows.md``.
+        then be the same in all rows of a person.
     weight
         Column of survey weights, positive numbers. It becomes the last quasi-identifier: everybody's weight is replaced
         by the mean of a class of people, and questions to a release are weighted by it.

@@ -8,7 +8,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from glasshouse.plural import counted
-from glasshouse.policy.next_steps import GUIDE
 from glasshouse.policy.option_text import with_keys
 from glasshouse.policy.policy_text import bare, quoted
 from glasshouse.policy.principle_choices import choices_asking_for
@@ -151,7 +150,8 @@ def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
         yield from _comment(
             f"More than half of the records have the same {sensitive.column}, so l-diversity is not possible. "
             "t-closeness is possible: in every group, the shares of the values are close to those in the whole "
-            f"table. Other guarantees are possible too, such as protecting only the rarer values: see {GUIDE}"
+            "table. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
+            f"with --sensitive {sensitive.column} shows a command for each of them."
         )
     yield from asked
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from glasshouse.policy.openings import Opening
 
 __all__ = [
-    "GUIDE",
     "advising",
     "changes_of",
     "command_of",
@@ -35,9 +34,8 @@ __all__ = [
     "steps_of",
 ]
 
-GUIDE = "docs/how-to/yes-no-columns.md"
-"""Where the ways are explained."""
-_SEE = f"See {GUIDE}."
+_OPTIONS = "Read what each option means with: glasshouse publish --help"
+_CHOICE = "Choose by what would harm a person, and not by which release looks better."
 _WIDTH = 100
 _GIVEN_UP = (
     *(key.choice for key in TABLES["principle"].values()),
@@ -87,7 +85,13 @@ def steps_of(ways: Sequence[Way], choices: Mapping[str, Any], *, force: bool = F
             continue
         lines += ["", *_paragraph(f"{(len(lines) and 'Or: ') or ''}{way.promise}"), *_paragraph(f"Cost: {way.cost}")]
         lines.append(f"    {command}")
-    return ("", "This table can be published in one of these ways:", *lines, "", _SEE) if lines else ()
+    return ("", "This table can be published in one of these ways:", *lines, *_closing(lines)) if lines else ()
+
+
+def _closing(lines: Sequence[str]) -> tuple[str, ...]:
+    """How to choose, where there are several ways, and where the options are explained."""
+    several = any(line.startswith("  Or: ") for line in lines)
+    return ("", *([_CHOICE] * several), _OPTIONS)
 
 
 def _paragraph(text: str) -> list[str]:
@@ -130,7 +134,7 @@ def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -
         lines += ["", *_paragraph(f"{'Or: ' if lines else ''}{step['promise']}")]
         lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
     head = f"To publish the table with these roles{', after you have corrected or accepted each caution' * cautions}"
-    return ("", head, *lines, "", _SEE) if lines else ()
+    return ("", head, *lines, *_closing(lines)) if lines else ()
 
 
 def opening_steps(openings: Sequence[Opening], *, force: bool = False) -> tuple[str, ...]:
@@ -146,7 +150,7 @@ def opening_steps(openings: Sequence[Opening], *, force: bool = False) -> tuple[
             continue
         lines += ["", *_paragraph(f"{(len(lines) and 'Or: ') or ''}{opening.words} {opening.way.promise}")]
         lines += [*_paragraph(f"Cost: {opening.way.cost}"), f"    {command}"]
-    return ("", "The table can be read and published in one of these ways:", *lines, "", _SEE) if lines else ()
+    return ("", "The table can be read and published in one of these ways:", *lines, *_closing(lines)) if lines else ()
 
 
 @contextmanager

@@ -343,8 +343,10 @@ def _check_numbers(groups: Counted, expected: int) -> int:
 def order_check(name: str, broken: str | None) -> Check:
     """Whether the rows of a table ascend; ``broken`` says where they do not."""
     asked = f"the rows of the table {name!r} are in ascending order"
-    asked = asked if broken is None else f"{asked} ({broken})"
-    return Check(asked=asked, column=None, n_failing=0 if broken is None else 1, n_tuples=0, worst=())
+    if broken is None:
+        return Check(asked=asked, column=None, n_failing=0, n_tuples=0, worst=())
+    wrong = f"the rows of the table {name!r} are not in ascending order ({broken})"
+    return Check(asked=f"{asked} ({broken})", column=None, n_failing=1, n_tuples=0, worst=(), wrong=wrong)
 
 
 class _Sizes:

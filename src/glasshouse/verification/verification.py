@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.plural import counted
+from glasshouse.verification.verdict import verdict_of
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from glasshouse.verification.verdict import Subject
 
 __all__ = ["Achieved", "Attained", "Check", "Risk", "Verification", "WorstGroup", "line", "risk_of", "rounded_up"]
 
@@ -314,18 +317,40 @@ class Achieved:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """One threshold that was asked for: whether every group keeps it, and if not, the worst that do not."""
+    """One threshold that was asked for: whether every group keeps it, and if not, the worst that do not.
+
+    ``wrong`` says what is wrong where it is not about groups.
+    """
 
     asked: str
     column: str | None
     n_failing: int
     n_tuples: int
     worst: tuple[WorstGroup, ...]
+    wrong: str = ""
 
     @property
     def holds(self) -> bool:
         """Whether no group fails."""
         return self.n_failing == 0
+
+    @property
+    def what(self) -> str:
+        """What was asked for, and of which column."""
+        return self.asked if self.column is None else f"{self.asked} for {self.column}"
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, in words; empty if nothing is."""
+        if self.holds:
+            return ""
+        if self.wrong:
+            return self.wrong
+        if not self.n_tuples:
+            return f"this is not true: {self.what}"
+        groups = counted(self.n_failing, "group")
+        does = "does" if self.n_failing == 1 else "do"
+        return f"{groups} with {counted(self.n_tuples, 'record')} {does} not satisfy {self.what}"
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data."""
@@ -339,9 +364,11 @@ class Check:
         }
 
     def _lines(self) -> list[str]:
-        what = self.asked if self.column is None else f"{self.asked} for {self.column}"
+        what = self.what
         if self.holds:
             return [f"  holds  {what}"]
+        if not self.n_tuples:
+            return [f"  FAILS  {what}{f': {self.wrong}' if self.wrong and self.wrong != what else ''}"]
         groups = f"{counted(self.n_failing, 'group')} with {counted(self.n_tuples, 'record')}"
         failing = f"violated by {groups}; the worst:"
         return [f"  FAILS  {what}: {failing}", *(f"           {group}" for group in self.worst)]
@@ -352,7 +379,8 @@ class Verification:
     """What a published table achieves, by any tool; `glasshouse.verify` makes one.
 
     `ell`, `distinct_ell`, `entropy_ell`, `alpha` and `t` are numbers if there is one sensitive column, mappings by
-    column if there are several, and None if there is none. `columns` has everything, by column.
+    column if there are several, and None if there is none. `columns` has everything, by column. `subject` is what a
+    release says that it is, and None for a table.
     """
 
     n_tuples: int
@@ -364,6 +392,12 @@ class Verification:
     checks: tuple[Check, ...] = ()
     counting: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    subject: Subject | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in one sentence: whether a release is what it says it is, or what a table achieves."""
+        return verdict_of(self)
 
     @property
     def k(self) -> int:
@@ -419,6 +453,7 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data, ready for JSON."""
         return {
+            "verdict": self.verdict,
             "tuples": self.n_tuples,
             "groups": self.n_groups,
             "average_size": float(self.average_size),
@@ -454,7 +489,7 @@ class Verification:
         if self.checks:
             lines += ["", "asked for", *(line for check in self.checks for line in check._lines())]
         lines += ["", "how it was counted", *(f"  {line}" for line in (*self.counting, *self.notices))]
-        return in_lines(lines)
+        return in_lines([*lines, "", self.verdict])
 
     def _of(self, attribute: str) -> Any:
         return _alone({name: getattr(column, attribute) for name, column in self.columns.items()})

@@ -160,6 +160,7 @@ def test_without_a_release_an_auditor_counts_a_table_that_is_dropped_on_the_page
         served.settle("look-table")
         shown = client.get("/look/auditor").text
         assert "not satisfied" in shown
+        assert "<b>The table does not satisfy what was asked for: " in shown
         assert "zip=476** (2 records)" in shown
 
 

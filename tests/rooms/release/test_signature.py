@@ -7,12 +7,16 @@ import stat
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.errors import RepublicationWarning
 from glasshouse.release.package.signature import signature_in
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(glasshouse, list(words))
 
 
 @pytest.fixture
@@ -106,6 +110,60 @@ def test_a_release_is_signed_again(signed: Path) -> None:
     assert gh.verify(signed / "out", signed_by=signed / "steward.pem.pub").holds
 
 
+def test_a_signature_of_another_key_is_replaced_only_if_told(signed: Path) -> None:
+    folder = signed / "out" / "release"
+    before = (folder / "signature.json").read_bytes()
+    gh.new_key(signed / "other.pem")
+    with pytest.raises(gh.OutputError, match=r"already signed by The office on \d{4}-\d\d-\d\d.*give replace=True"):
+        gh.sign(folder, key=signed / "other.pem", signer="Another office")
+    assert (folder / "signature.json").read_bytes() == before
+    gh.sign(folder, key=signed / "other.pem", signer="Another office", replace=True)
+    assert gh.verify(folder, signed_by=signed / "other.pem.pub").holds
+
+
+def test_the_signature_in_an_archive_beside_the_folder_counts_too(tmp_path: Path) -> None:
+    gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity", out=tmp_path / "out", zip=True)
+    for name in ("first", "second"):
+        gh.new_key(tmp_path / f"{name}.pem")
+    gh.sign(tmp_path / "out" / "release.zip", key=tmp_path / "first.pem", signer="The office")
+    with pytest.raises(gh.OutputError, match=r"release\.zip is already signed by The office"):
+        gh.sign(tmp_path / "out" / "release", key=tmp_path / "second.pem", signer="Another office")
+    assert signature_in(tmp_path / "out" / "release") is None
+    gh.sign(tmp_path / "out" / "release", key=tmp_path / "first.pem", signer="The office")
+
+
+def test_what_is_no_signature_but_names_this_release_is_replaced_only_if_told(signed: Path) -> None:
+    file = signed / "out" / "release" / "signature.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "signer": 7}))
+    with pytest.raises(gh.OutputError, match=r"is not the signature of a release.*give replace=True"):
+        gh.sign(file.parent, key=signed / "steward.pem", signer="The office")
+    gh.sign(file.parent, key=signed / "steward.pem", signer="The office", replace=True)
+    assert gh.verify(file.parent, signed_by=signed / "steward.pem.pub").holds
+
+
+def test_the_command_says_what_it_replaces(signed: Path) -> None:
+    out, key = str(signed / "out"), str(signed / "steward.pem")
+    again = run("sign", out, "--key", key, "--signer", "The same office")
+    assert again.exit_code == 0, again.output
+    assert "replaces the earlier signature of the same key, signed by The office on" in again.output
+
+    other = str(signed / "other.pem")
+    refused = run("sign", out, "--new-key", other, "--signer", "Another office")
+    assert refused.exit_code == 2
+    assert "is already signed by The same office on" in refused.stderr
+    assert "--replace" in refused.stderr
+    assert not Path(other).exists(), "a key is not made for nothing"
+    assert run("sign", out, "--new-key", other).exit_code == 2
+    assert not Path(other).exists()
+
+    taken = run("sign", out, "--new-key", other, "--signer", "Another office", "--replace")
+    assert taken.exit_code == 0, taken.output
+    assert "replaces the signature of another key, signed by The same office on" in taken.output
+    told = json.loads(run("sign", out, "--key", other, "--signer", "Another office", "--json").stdout)
+    assert told["replaced"]["signer"] == "Another office"
+    assert told["signature"]["key"] == told["replaced"]["key"]
+
+
 def test_keys_are_not_replaced_and_may_have_a_password(tmp_path: Path) -> None:
     gh.new_key(tmp_path / "steward.pem", password=b"long")
     with pytest.raises(gh.OutputError, match="never replaces a key"):
@@ -127,17 +185,16 @@ def test_a_signer_is_one_plain_line(signed: Path, signer: str) -> None:
 
 
 def test_by_commands(tmp_path: Path) -> None:
-    run = CliRunner()
     gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity", out=tmp_path / "out")
     key = str(tmp_path / "steward.pem")
-    made = run.invoke(glasshouse, ["sign", str(tmp_path / "out"), "--new-key", key, "--signer", "The office"])
+    made = run("sign", str(tmp_path / "out"), "--new-key", key, "--signer", "The office")
     assert made.exit_code == 0, made.output
     assert "is signed by The office on" in made.output
-    found = run.invoke(glasshouse, ["verify", str(tmp_path / "out"), "--signed-by", f"{key}.pub"])
+    found = run("verify", str(tmp_path / "out"), "--signed-by", f"{key}.pub")
     assert found.exit_code == 0, found.output
     assert "signed by The office" in found.output
-    assert "was not checked" in run.invoke(glasshouse, ["verify", str(tmp_path / "out")]).output
-    told = json.loads(run.invoke(glasshouse, ["verify", str(tmp_path / "out"), "--json"]).output)
+    assert "was not checked" in run("verify", str(tmp_path / "out")).output
+    told = json.loads(run("verify", str(tmp_path / "out"), "--json").output)
     assert told["signature"]["checked"] is False
     for wrong in (["sign"], ["sign", str(tmp_path / "out")], ["sign", str(tmp_path / "out"), "--key", key]):
-        assert run.invoke(glasshouse, wrong).exit_code == 2
+        assert run(*wrong).exit_code == 2

@@ -85,7 +85,7 @@ def sample(
     By the learned model every table is drawn from the posterior distribution of the population: weights of the model
     first, then a value for everybody, and a point of everybody's cells. So the values of every group are those that
     were published, and only who has which differs from table to table. An estimate is made from each of several tables,
-    and its variance is that within tables plus that between them (Rubin 1987; docs/analysing.md has the formula).
+    and its variance is that within tables plus that between them (Rubin 1987).
 
     By the papers' model, and where the release teaches nothing, every record is drawn independently of the others: a
     record of the release, a point of its cells, and a sensitive value of its group, each as likely as any other. Of a

@@ -37,7 +37,7 @@ class Report:
     Attributes
     ----------
     facts
-        Everything that it says, as plain data; docs/report.md tells what is where.
+        Everything that it says, as plain data.
     """
 
     facts: Mapping[str, Any]

@@ -30,7 +30,7 @@ from glasshouse.release.package.pair import RELEASE
 if TYPE_CHECKING:
     from glasshouse.release.package.container.container import Container
 
-__all__ = ["Signature", "new_key", "sign", "signature_in"]
+__all__ = ["Signature", "new_key", "refuse_signed", "sign", "signature_in"]
 
 _ABOUT: Final = "glasshouse release signature 1"
 _MOST_TEXT: Final = 200
@@ -79,6 +79,14 @@ class Signature:
 
     def fault(self, folder: Path) -> str | None:
         """Why it is not a signature of the release in a folder, by the key that it names itself; None if it is one."""
+        mismatch = self.mismatch(folder)
+        if mismatch is not None:
+            return mismatch
+        stranger = stranger_in(folder)
+        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
+
+    def mismatch(self, folder: Path) -> str | None:
+        """Why the key that it names did not sign the manifest of a folder; None if it did. No other file is read."""
         try:
             Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.key)).verify(
                 bytes.fromhex(self.signature), self._signed
@@ -87,15 +95,16 @@ class Signature:
             return f"the signature of {folder} was not made with this key, or was changed since"
         if manifest_sum(folder) != self.manifest:
             return f"{folder} is not the release that was signed: its manifest was changed"
-        stranger = stranger_in(folder)
-        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
+        return None
 
     def __str__(self) -> str:
         return f"signed by {self.signer} on {self.date[:10]}, key {self.key[:16]}"
 
 
-def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | None = None) -> Signature:
-    """Sign the release in a folder or a zip archive with a secret key, in place of an earlier signature.
+def sign(
+    folder: str | Path, *, key: str | Path, signer: str, password: bytes | None = None, replace: bool = False
+) -> Signature:
+    """Sign the release in a folder or a zip archive with a secret key, in place of an earlier signature of this key.
 
     Where the folder ``release`` has the archive ``release.zip`` of the same release beside it, both get the signature.
 
@@ -109,6 +118,8 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
         Who signs: a person or an office, as readers know them.
     password
         Of the secret key, if it has one.
+    replace
+        Whether a signature of another key is replaced too; without it, a release that has one is an `OutputError`.
 
     Examples
     --------
@@ -131,10 +142,13 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
     if stranger is not None:
         raise InputError(f"{folder} was changed after it was published, so it is not signed: {stranger}")
     secret = _secret_key(Path(key), password)
+    own = _hexadecimal(secret.public_key())
+    if not replace:
+        refuse_signed(folder, own)
     signature = Signature(
         signer=signer,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        key=_hexadecimal(secret.public_key()),
+        key=own,
         manifest=manifest_sum(folder),
     ).by(secret)
     text = json.dumps(asdict(signature), indent=2, ensure_ascii=False) + "\n"
@@ -142,10 +156,34 @@ def sign(folder: str | Path, *, key: str | Path, signer: str, password: bytes | 
         signed_archive(folder, text.encode())
         return signature
     write_whole(folder / SIGNATURE, text, private=False)
-    beside = folder.parent / ARCHIVE
-    if folder.name == RELEASE and is_archive(beside) and manifest_sum(beside) == signature.manifest:
+    for beside in _archives_of(folder):
         signed_archive(beside, text.encode())
     return signature
+
+
+def refuse_signed(folder: Path, key: str = "") -> None:
+    """Refuse a release that another key than this one has signed; without a key, one that any key has signed."""
+    for place in (folder, *_archives_of(folder)):
+        with opened(place) as container:
+            if SIGNATURE not in container.names():
+                continue
+            try:
+                earlier = _signature(container, place)
+            except SourceError as error:
+                raise OutputError(f"{error}: to sign in place of it, give replace=True", path=place) from None
+        if earlier.key != key:
+            raise OutputError(
+                f"{place} is already {earlier}. This is another key, so the release was not signed again: to replace "
+                "that signature, give replace=True",
+                path=place,
+            )
+
+
+def _archives_of(folder: Path) -> list[Path]:
+    """The archive that `publish` wrote of the release in a folder, if it lies beside it."""
+    beside = folder.parent / ARCHIVE
+    ours = folder.name == RELEASE and not is_archive(folder) and is_archive(beside)
+    return [beside] if ours and manifest_sum(beside) == manifest_sum(folder) else []
 
 
 def signature_in(folder: Path) -> Signature | None:

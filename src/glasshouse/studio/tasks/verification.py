@@ -24,7 +24,7 @@ def folder(*, tell: Tell, path: str) -> dict[str, Any]:
     tell.progress("counting again", 0, 0)
     from glasshouse.journeys.verify import release_in, verify_folder
 
-    found, promised = verify_folder(release_in(Path(path)))
+    found, promised, _ = verify_folder(release_in(Path(path)))
     return {**_told(found), "guarantee": promised.to_data(), "same": verify_equivalents(path)}
 
 
