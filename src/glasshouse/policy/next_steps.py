@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from glasshouse.journeys.advice.ways import Way
     from glasshouse.microdata.inspection.inspection import Inspection
+    from glasshouse.policy.first_choices import FirstChoices
     from glasshouse.policy.openings import Opening
 
 __all__ = [
@@ -100,15 +101,22 @@ def _paragraph(text: str) -> list[str]:
 def first_steps(inspection: Inspection, *, file: str, **source: str) -> list[dict[str, str]]:
     """The commands that publish a table as an inspection suggests: each with its promise and its cost.
 
-    The first is what is proposed. Others follow where l-diversity is not possible. A command that options cannot say is
-    left out; and there is none if the inspection found no quasi-identifier.
+    The first is what is proposed. Others follow where l-diversity is not possible, and where the numbers of the
+    sensitive column may be codes. A command that options cannot say is left out; and there is none if the inspection
+    found no quasi-identifier.
     """
     from glasshouse.policy.first_choices import first_choices
 
     first = first_choices(inspection)
     if not first.choices.get("quasi"):
         return []
-    choices = {"file": file, **source, **first.choices, "out": "out"}
+    found = _steps_by(first, {"file": file, **source})
+    return found if first.as_codes is None else [*found, *_steps_by(first.as_codes, {"file": file, **source})[:1]]
+
+
+def _steps_by(first: FirstChoices, source: Mapping[str, str]) -> list[dict[str, str]]:
+    """The command that publishes by these first choices, and those for other promises."""
+    choices = {**source, **first.choices, "out": "out"}
     made = command_line(choices)
     found = []
     if made.reason is None:
