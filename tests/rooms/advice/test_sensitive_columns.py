@@ -26,15 +26,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def asked_by(command: str) -> gh.Principle:
-    """The principle that the options of a command ask for."""
+def asked_by(command: str) -> gh.Principle | dict[str, gh.Principle]:
+    """The principle that the options of a command ask for, or one for each column."""
     words = shlex.split(command)
     given = {
         word[2:].replace("-", "_").replace("lambda", "lambda_"): value
         for word, value in pairwise(words)
         if word.startswith("--")
     }
-    names = ("k", "ell", "designated", "alpha", "t", "rho1", "rho2", "lambda_", "recoding")
+    given["designated"] = tuple(value for word, value in pairwise(words) if word == "--designated")
+    names = ("sensitive", "k", "ell", "designated", "alpha", "t", "rho1", "rho2", "lambda_", "recoding")
     return principle(chosen({name: given[name] for name in names if name in given}))
 
 
