@@ -197,7 +197,8 @@ def publish(
     if pair is None or traces is None:
         return release
     check_savable(release, format, allow_seed=allow_seed)
-    check_copiable(release, *([] if copy is None else [copy]))
+    if copy is not None:
+        check_copiable(release, copy)
     report = {
         "notices": [*table.notices, *unused_taxonomies(table, release.recipe), *([] if past is None else past.notices)],
         "accepted": accepted_cautions(table.cautions, table.accepted),

@@ -296,7 +296,11 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, list) and all(_is("a list of names", item) for item in value)
     assert kind.startswith("a list of values")
     if kind.endswith("for each column") and isinstance(value, Mapping):
-        return bool(value) and all(_is("a list of values", own) for own in value.values())
+        return bool(value) and all(map(_is_list_of_values, value.values()))
+    return _is_list_of_values(value)
+
+
+def _is_list_of_values(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, str | int | float | date) for v in value)
 
 

@@ -172,7 +172,7 @@ def test_an_option_overrides_the_column_that_it_names() -> None:
     [
         ('{diseas = ["HIV"]}', "'diseas' is not a sensitive column: did you mean 'disease'?"),
         ('{disease = "HIV"}', "designated must be a list of values, or such a list for each column"),
-        ('{disease = []}', "designated must be a list of values, or such a list for each column"),
+        ("{disease = []}", "designated must be a list of values, or such a list for each column"),
         ("{}", "designated must be a list of values, or such a list for each column"),
     ],
 )
@@ -246,8 +246,7 @@ def test_two_yes_and_no_columns_are_offered_their_rarer_values() -> None:
 def test_beside_a_diverse_column_only_the_other_is_offered_its_rarer_values() -> None:
     draw = random.Random(4)
     rows = [
-        f"{draw.randint(20, 60)},{draw.choice('FM')},{draw.choice('abcdefgh')},"
-        f"{draw.choices(['no', 'yes'], [9, 1])[0]}"
+        f"{draw.randint(20, 60)},{draw.choice('FM')},{draw.choice('abcdefgh')},{draw.choices(['no', 'yes'], [9, 1])[0]}"
         for _ in range(200)
     ]
     Path("habits.csv").write_text("\n".join(["age,sex,ill,smokes", *rows]) + "\n")

@@ -229,9 +229,7 @@ def _designated(sketch: Sketch) -> Iterator[Way]:
     if rare is None:
         return
     ell = min(ELL, int(1 / rare[0][1]))
-    cost = (
-        f"{_unprotected(sketch)} A group with one of the protected values has at least {counted(ell, 'record')}."
-    )
+    cost = f"{_unprotected(sketch)} A group with one of the protected values has at least {counted(ell, 'record')}."
     values = tuple(text_of(value) for value, _ in rare)
     yield _way("designated", DesignatedLDiversity(ell=ell, values=values), cost)
 

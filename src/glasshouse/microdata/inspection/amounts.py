@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CODES", "Reading", "readings_of"]
 
 MOST_CODES = 12  # different whole numbers up to which they are probably codes, as 0 and 1 for no and yes
-_MOST_LISTED = 1_000  # different whole numbers up to which they may be the codes of a list, as of diseases or occupations
+_MOST_LISTED = (
+    1_000  # different whole numbers up to which they may be the codes of a list, as of diseases or occupations
+)
 _INTERVALS = 8  # that most of the values should fall into
 _MOST = (5, 95)  # percentiles between which most values lie
 _YEARS = 3 * 365  # days from which on dates are read as years

@@ -66,16 +66,15 @@ def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
             )
 
 
-def check_copiable(release: Release, *formats: str) -> None:
-    """Look before anything is written whether copies of a release in these formats can hold its tables.
+def check_copiable(release: Release, format: str, *, instead: str = "choose format='csv' or format='parquet'") -> None:
+    """Look before anything is written whether a copy of a release can hold its tables; else say what to do instead.
 
     What only shows when a copy is written and read again, such as a number with too many digits, is not found here.
     """
-    for format in formats:
-        try:
-            _CHECKS[format](release.packaged)
-        except OutputError as error:
-            raise OutputError(f"{error}. Nothing was written") from None
+    try:
+        _CHECKS[format](release.packaged)
+    except OutputError as error:
+        raise OutputError(f"{error}: {instead}. Nothing was written") from None
 
 
 def copies_in(out: Path) -> list[str]:

@@ -25,7 +25,6 @@ __all__ = ["check_stata", "read_stata", "stata_names", "write_stata"]
 _LONGEST_NAME: Final = 32
 _LONGEST_LABEL: Final = 80
 _LONGEST_TEXT: Final = 2_045
-_INSTEAD: Final = "choose format='csv' or format='parquet'"
 _RESERVED: Final = frozenset(("_all", "_b", "byte", "_coef", "_cons", "double", "float", "if", "in", "int", "long")) | {
     *("_n", "_N", "_pi", "_pred", "_rc", "_skip", "str", "strL", "using", "with")
 }
@@ -46,9 +45,7 @@ def stata_names(names: list[str]) -> list[str]:
         found.append(own)
     twice = [name for name, own in zip(names, found, strict=True) if found.count(own) > 1]
     if twice:
-        raise OutputError(
-            f"columns {', '.join(map(repr, twice[:5]))} would have one name in Stata: rename one, or {_INSTEAD}"
-        )
+        raise OutputError(f"columns {', '.join(map(repr, twice[:5]))} would have one name in Stata")
     return found
 
 
@@ -64,12 +61,10 @@ def write_stata(folder: Path, tables: Mapping[str, pa.Table]) -> None:
         try:
             pyreadstat.write_dta(_frame(plain), str(path), column_labels=labels)
         except (pyreadstat.PyreadstatError, pyreadstat.ReadstatError, ValueError, TypeError, OverflowError):
-            raise OutputError(f"Stata cannot hold the table {name!r}: {_INSTEAD}") from None
+            raise OutputError(f"Stata cannot hold the table {name!r}") from None
         content, n_times = _TIME.subn(_NO_TIME, path.read_bytes(), count=1)
         if not n_times:
-            raise OutputError(
-                f"the time of writing could not be removed from the Stata file, so it is not published: {_INSTEAD}"
-            )
+            raise OutputError("the time of writing could not be removed from the Stata file, so it is not published")
         path.write_bytes(content)
 
 
@@ -113,13 +108,13 @@ def _check(name: str, table: pa.Table) -> None:
         if pa.types.is_boolean(kind) or pa.types.is_time(kind):
             raise OutputError(
                 f"Stata has no column of {'truth values' if pa.types.is_boolean(kind) else 'times of day'}, and column "
-                f"{column!r} of the table {name!r} is one: {_INSTEAD}"
+                f"{column!r} of the table {name!r} is one"
             )
         values = table[column].unique().to_pylist()
         if any(isinstance(value, str) and len(value.encode()) > _LONGEST_TEXT for value in values):
             raise OutputError(
-                f"a text of Stata has at most {_LONGEST_TEXT:,} bytes, and column {column!r} of the table {name!r} has a "
-                f"longer one: {_INSTEAD}"
+                f"a text of Stata has at most {_LONGEST_TEXT:,} bytes, and column {column!r} of the table {name!r} has "
+                "a longer one"
             )
 
 

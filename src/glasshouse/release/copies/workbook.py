@@ -28,7 +28,6 @@ WORKBOOK: Final = "tables.xlsx"
 _MOST_ROWS: Final = 1_048_576  # with the names of columns
 _MOST_COLUMNS: Final = 16_384
 _MOST_TEXT: Final = 32_767  # characters of a cell, of which those beyond U+FFFF count twice
-_INSTEAD: Final = "choose format='csv' or format='parquet'"
 _SHEET: Final = re.compile(r"[^\[\]:*?/\\]{1,31}")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)
@@ -78,7 +77,7 @@ def _discard(book: Any) -> None:
         with suppress(Exception):
             sheet.close()
         with suppress(Exception):
-            sheet._writer.cleanup()  # noqa: SLF001 - there is no public way
+            sheet._writer.cleanup()
 
 
 def read_workbook(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[str, list[Any]]]:
@@ -134,26 +133,25 @@ def _check(name: str, table: pa.Table) -> None:
     if table.num_rows + 1 > _MOST_ROWS or table.num_columns > _MOST_COLUMNS:
         raise OutputError(
             f"a sheet of a workbook holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, and the table "
-            f"{name!r} has {table.num_rows:,} rows and {table.num_columns:,} columns: {_INSTEAD}"
+            f"{name!r} has {table.num_rows:,} rows and {table.num_columns:,} columns"
         )
     if not _SHEET.fullmatch(name):
-        raise OutputError(f"a sheet of a workbook cannot be called {name!r}: {_INSTEAD}")
+        raise OutputError(f"a sheet of a workbook cannot be called {name!r}")
     for column in table.column_names:
         kind = table[column].type
         if pa.types.is_timestamp(kind) and kind.tz is not None:
             raise OutputError(
-                f"a workbook has no times with an offset, and column {column!r} of the table {name!r} has: {_INSTEAD}"
+                f"a workbook has no times with an offset, and column {column!r} of the table {name!r} has"
             )
         texts = [column, *(value for value in table[column].unique().to_pylist() if isinstance(value, str))]
         if any(_CONTROL.search(text) for text in texts):
             raise OutputError(
-                f"a workbook cannot store the control character in a text of column {column!r} in the table {name!r}: "
-                f"{_INSTEAD}"
+                f"a workbook cannot store the control character in a text of column {column!r} in the table {name!r}"
             )
         if any(2 * len(text) > _MOST_TEXT and _length(text) > _MOST_TEXT for text in texts):
             raise OutputError(
-                f"a cell of a workbook holds {_MOST_TEXT:,} characters, and column {column!r} of the table {name!r} has "
-                f"a longer text: {_INSTEAD}"
+                f"a cell of a workbook holds {_MOST_TEXT:,} characters, and column {column!r} of the table {name!r} "
+                f"has a longer text"
             )
 
 
