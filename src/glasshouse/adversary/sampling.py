@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from glasshouse.errors import ParameterError
-from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -196,7 +196,12 @@ principle_options = _apply(
         ),
     ),
     click.option(
-        "--designated", metavar="VALUES", help="With --ell: protect only these sensitive values, separated by commas."
+        "--designated",
+        multiple=True,
+        metavar="[COLUMN=]VALUES",
+        help="With --ell: protect only these sensitive values, separated by commas. With several sensitive columns, "
+        "drug=X,Y names the values of one column; repeat the option for other columns. In a column that is not named, "
+        "every value is protected.",
     ),
     click.option(
         "--alpha",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["marginals", "publish"]
 
-_BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top")
+_BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top", "designated")
 # What says something about the method or the recoding of a policy, and nothing about another that is named instead.
 _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "retention", "domain")}
 
@@ -233,8 +233,8 @@ def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
             decided = {key: value for key, value in decided.items() if key not in belonging}
     explicit = {name: value for name, value in defaults.items() if name in told}
     for name in _BY_COLUMN:
-        if name in explicit:
-            explicit[name] = {**decided.get(name, {}), **explicit[name]}
+        if isinstance(explicit.get(name), dict) and isinstance(decided.get(name), dict):
+            explicit[name] = {**decided[name], **explicit[name]}
     return {**defaults, **decided, **explicit}
 
 

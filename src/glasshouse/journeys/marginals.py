@@ -32,7 +32,7 @@ from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import carried
-from glasshouse.release.copies.copy_folder import check_copies
+from glasshouse.release.copies.copy_folder import check_copiable, check_copies, copies_in
 from glasshouse.release.layout import ANGEL, PART_ROWS
 from glasshouse.release.package.container.zip_archive import renew_archive
 from glasshouse.release.package.pair import Pair, check_pair
@@ -138,6 +138,8 @@ def publish_marginals(
     partition = pq.read_table(out / "audit" / "partition.parquet")
     format = _format_of(out / "release")
     check_savable(release, format, allow_seed=allow_seed)
+    for name in copies_in(out):
+        check_copiable(release, name, instead=f"delete {out / name}, which must hold the new tables too")
     with pair.new() as (inside, outside):
         keep_traces(out / "audit", inside)
         write_audit(inside, report, partition)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from glasshouse import catalog
 from glasshouse.engines import Memory
 from glasshouse.engines.tally import tally
-from glasshouse.errors import GuaranteeBroken, Infeasible, InputError, having_written
+from glasshouse.errors import GuaranteeBroken, Infeasible, InputError
 from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.top.division import divide_kinds
 from glasshouse.grouping.top.piece import PIECE
@@ -32,7 +32,7 @@ from glasshouse.microdata.groups import Groups
 from glasshouse.randomness import Source
 from glasshouse.recoding.columns import check_carry, told_columns
 from glasshouse.release import Release
-from glasshouse.release.copies.copy_folder import check_copy_place, package_format, write_copy
+from glasshouse.release.copies.copy_folder import check_copiable, check_copy_place, package_format, write_copy
 from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.package.container.zip_archive import ARCHIVE, check_archive, write_archive
 from glasshouse.release.package.manifest import FORMATS
@@ -197,6 +197,8 @@ def publish(
     if pair is None or traces is None:
         return release
     check_savable(release, format, allow_seed=allow_seed)
+    if copy is not None:
+        check_copiable(release, copy)
     report = {
         "notices": [*table.notices, *unused_taxonomies(table, release.recipe), *([] if past is None else past.notices)],
         "accepted": accepted_cautions(table.cautions, table.accepted),
@@ -225,8 +227,7 @@ def _write_beside(release: Release, pair: Pair, copy: str | None, *, zip: bool, 
     if zip:
         write_archive(pair.release, pair.out / ARCHIVE, force=force)
     if copy is not None:
-        with having_written(pair.out):
-            write_copy(release, pair.release, pair.out / copy, copy, force=force)
+        write_copy(release, pair.release, pair.out / copy, copy, force=force)
 
 
 def _refuse_without_out(**given: Any) -> None:

@@ -23,7 +23,6 @@ from glasshouse.papers import claims
 from glasshouse.papers.claims import Claim, Verdict
 from glasshouse.papers.measurement import Asked, published
 from glasshouse.papers.results import Figure, Table, figure_of, number
-from glasshouse.plural import counted
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.anatomy import Anatomy

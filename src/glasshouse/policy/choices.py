@@ -6,6 +6,8 @@ Choices are plain: lists of names, numbers or their text, mappings by column. Wh
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from glasshouse import bounds, catalog
@@ -13,7 +15,7 @@ from glasshouse.errors import InputError, ParameterError
 from glasshouse.policy.table_format import format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from glasshouse.grouping.method import Method
     from glasshouse.microdata import Taxonomy
@@ -28,6 +30,7 @@ __all__ = [
     "label",
     "limit",
     "method",
+    "one_principle",
     "option",
     "principle",
     "publish_arguments",
@@ -136,7 +139,8 @@ def edition_arguments(choices: Mapping[str, Any]) -> dict[str, Any]:
     {'after': 'out', 'edition': 2027}
     """
     given = {name: choices[name] for name in _OF_EDITIONS if choices.get(name)}
-    return given | ({"edition": label(given["edition"])} if "edition" in given else {})
+    called = choices.get("edition")  # which may be 0
+    return given if called is None else {**given, "edition": label(called)}
 
 
 def label(value: Any) -> int | str:
@@ -237,11 +241,49 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
     return catalog.chosen(catalog.RECODINGS, {**chosen, "name": name or "angel"})
 
 
-def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
-    """Make the principle that is asked for: one, or all of several."""
+def principle(choices: Mapping[str, Any], named: Named = option) -> Principle | dict[str, Principle]:
+    """Make the principle that is asked for; or one for each sensitive column, where these have other designated values.
+
+    Of a column of which no value is designated, all values are protected.
+
+    >>> principle({"sensitive": ["ill", "drug"], "ell": 3, "designated": {"drug": ["X"]}})
+    {'ill': LDiversity(ell=3), 'drug': DesignatedLDiversity(ell=3, values=('X',))}
+    """
+    designated = choices.get("designated")
+    if not isinstance(designated, Mapping):
+        return one_principle(choices, named)
+    if choices.get("ell") is None:
+        raise InputError(f"{named('designated')} can only be given with {named('ell')}")
+    known = _sensitive(choices) or list(designated)
+    for column in designated:
+        if column not in known:
+            near = get_close_matches(column, known, n=1)
+            listed = ", ".join(map(repr, known))
+            hint = f"did you mean {near[0]!r}?" if near else f"the sensitive columns are {listed}"
+            raise InputError(f"{named('designated')}: {column!r} is not a sensitive column: {hint}")
+    each = {column: one_principle({**choices, "designated": designated.get(column)}, named) for column in known}
+    return each if len(each) > 1 else each[known[0]]
+
+
+def _sensitive(choices: Mapping[str, Any]) -> list[str]:
+    """The sensitive columns as they are published, of which some may be made of several."""
+    columns, together = list(choices.get("sensitive") or ()), choices.get("together")
+    if not together:
+        return columns
+    from glasshouse.microdata.compound_column import compound_name  # here, for it loads NumPy
+
+    whole = {names[0]: compound_name(names) for names in together}
+    parts = {name for names in together for name in names[1:]}
+    return [whole.get(column, column) for column in columns if column not in parts]
+
+
+def one_principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
+    """Make the principle that is asked for of all sensitive columns alike: one, or all of several."""
     import glasshouse as gh
 
     given = {name: value for name, value in choices.items() if value is not None}
+    if given.get("designated") and "ell" not in given:
+        raise InputError(f"{named('designated')} can only be given with {named('ell')}")
     if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
         if _asks_of_values(given) or "alpha" in given:
             raise InputError(
@@ -253,8 +295,6 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
         raise InputError(
             f"{named('alpha')} can only be given with {named('k')}: together they are (alpha, k)-anonymity"
         )
-    if given.get("designated") and "ell" not in given:
-        raise InputError(f"{named('designated')} can only be given with {named('ell')}")
 
     def number(name: str) -> int:
         return whole(named(name), given[name])

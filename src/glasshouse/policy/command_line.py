@@ -143,7 +143,8 @@ def _words(name: str, value: Any, choices: Mapping[str, Any]) -> list[str] | Non
     if name == "domain" and str(text).startswith("@"):  # would be the name of a file
         return None
     try:
-        if not _is_same(name, value, plain(chosen({name: text})).get(name), choices):
+        beside = {"sensitive": ",".join(choices.get("sensitive", ()))} if name == "designated" else {}
+        if not _is_same(name, value, plain(chosen({**beside, name: text})).get(name), choices):
             return None
     except GlasshouseError:
         return None

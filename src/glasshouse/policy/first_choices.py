@@ -9,7 +9,7 @@ text is not published, also if somebody named it.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Principle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from glasshouse.microdata.inspection.inspection import Inspection
 
 __all__ = ["FirstChoices", "first_choices"]
@@ -50,6 +52,8 @@ class FirstChoices:
         The promise and its cost, where there is a sensitive column.
     ways
         Other promises, where l-diversity is not possible.
+    as_codes
+        What to choose if the numbers of the sensitive column are codes, where they are read as amounts and may be.
     """
 
     choices: dict[str, Any]
@@ -57,6 +61,7 @@ class FirstChoices:
     reading: Reading | None = None
     way: Way | None = None
     ways: tuple[Way, ...] = ()
+    as_codes: FirstChoices | None = None
 
     @property
     def is_diverse(self) -> bool:
@@ -84,11 +89,20 @@ def first_choices(inspection: Inspection) -> FirstChoices:
     if name is None or inspection.held is None or inspection.n_tuples == 0:
         return _made(choices, KAnonymity(k=max(2, min(ELL, inspection.n_tuples))))
     choices["sensitive"] = [name]
-    for reading in readings_of(inspection.held.column(name)) or (None,):
-        sketch = _sketch(inspection.held, name, reading)
+    found = _first(choices, name, inspection.held, readings := readings_of(inspection.held.column(name), name))
+    if found is None:
+        return _made(choices, LDiversity(ell=2))
+    codes = [reading for reading in readings if reading.categorical and reading is not found.reading]
+    return replace(found, as_codes=_first(choices, name, inspection.held, codes) if codes else None)
+
+
+def _first(choices: dict[str, Any], name: str, held: pa.Table, readings: Sequence[Reading]) -> FirstChoices | None:
+    """What to choose by the first of these readings that works; None if none does."""
+    for reading in readings or (None,):
+        sketch = _sketch(held, name, reading)
         if sketch is not None:
-            return _for_column(choices, name, reading, sketch)
-    return _made(choices, LDiversity(ell=2))
+            return _for_column(dict(choices), name, reading, sketch)
+    return None
 
 
 def _for_column(choices: dict[str, Any], name: str, reading: Reading | None, sketch: Sketch) -> FirstChoices:

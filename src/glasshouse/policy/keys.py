@@ -67,7 +67,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "distinct_ell": Key("distinct_ell", "a whole number"),
         "entropy_ell": Key("entropy_ell", "a number"),
         "recursive": Key("recursive", "text"),
-        "designated": Key("designated", "a list of values"),
+        "designated": Key("designated", "a list of values, or such a list for each column"),
         "alpha": Key("alpha", "a number"),
         "t": Key("t", "a number"),
         "distance": Key("distance", "one of equal, ordered, hierarchical"),
@@ -228,6 +228,8 @@ def _plain(name: str, kind: str, value: Any) -> Any:
         return str(value)
     if isinstance(value, list | tuple):
         return [list(inner) if isinstance(inner, list | tuple) else inner for inner in value]
+    if isinstance(value, Mapping):
+        return {column: list(inner) for column, inner in value.items()}
     return value
 
 
@@ -293,6 +295,12 @@ def _is(kind: str, value: Any) -> bool:
         case "a list of lists of names":
             return isinstance(value, list) and all(_is("a list of names", item) for item in value)
     assert kind.startswith("a list of values")
+    if kind.endswith("for each column") and isinstance(value, Mapping):
+        return bool(value) and all(map(_is_list_of_values, value.values()))
+    return _is_list_of_values(value)
+
+
+def _is_list_of_values(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, str | int | float | date) for v in value)
 
 

@@ -7,6 +7,7 @@ one that the table cannot keep. A way that options cannot say, as for a value wi
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from contextlib import contextmanager
 from textwrap import wrap
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.errors import CautionError, DomainError, Infeasible
 from glasshouse.policy.command_line import command_line
 from glasshouse.policy.keys import TABLES
-from glasshouse.policy.principle_choices import choices_asking_for
+from glasshouse.policy.principle_choices import choices_asking_for, choices_asking_for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from glasshouse.journeys.advice.ways import Way
     from glasshouse.microdata.inspection.inspection import Inspection
+    from glasshouse.policy.first_choices import FirstChoices
     from glasshouse.policy.openings import Opening
 
 __all__ = [
@@ -54,9 +56,11 @@ def changes_of(way: Way) -> dict[str, Any] | None:
     """
     from glasshouse.principles.parameters import plain  # here, for it loads NumPy, and help must be instant
 
-    if isinstance(way.principle, Mapping):
+    one = way.principle
+    asked = choices_asking_for_each(one) if isinstance(one, Mapping) else choices_asking_for(one)
+    if asked is None:
         return None
-    found: dict[str, Any] = {**dict.fromkeys(_GIVEN_UP), **choices_asking_for(way.principle)}
+    found: dict[str, Any] = {**dict.fromkeys(_GIVEN_UP), **asked}
     if way.suppress:
         found["suppress"] = str(plain(way.suppress))
     if way.domain is not None:
@@ -104,15 +108,22 @@ def _paragraph(text: str) -> list[str]:
 def first_steps(inspection: Inspection, *, file: str, **source: str) -> list[dict[str, str]]:
     """The commands that publish a table as an inspection suggests: each with its promise and its cost.
 
-    The first is what is proposed. Others follow where l-diversity is not possible. A command that options cannot say is
-    left out; and there is none if the inspection found no quasi-identifier.
+    The first is what is proposed. Others follow where l-diversity is not possible, and where the numbers of the
+    sensitive column may be codes. A command that options cannot say is left out; and there is none if the inspection
+    found no quasi-identifier.
     """
     from glasshouse.policy.first_choices import first_choices
 
     first = first_choices(inspection)
     if not first.choices.get("quasi"):
         return []
-    choices = {"file": file, **source, **first.choices, "out": "out"}
+    found = _steps_by(first, {"file": file, **source})
+    return found if first.as_codes is None else [*found, *_steps_by(first.as_codes, {"file": file, **source})[:1]]
+
+
+def _steps_by(first: FirstChoices, source: Mapping[str, str]) -> list[dict[str, str]]:
+    """The command that publishes by these first choices, and those for other promises."""
+    choices = {**source, **first.choices, "out": "out"}
     made = command_line(choices)
     found = []
     if made.reason is None:
@@ -168,4 +179,19 @@ def advising(choices: Mapping[str, Any], *, force: bool = False) -> Iterator[Non
             from glasshouse.policy.openings import openings_after
 
             error.next_steps = opening_steps(openings_after(error, choices), force=force)
+        else:
+            error.next_steps = _whose(error, choices)
         raise
+
+
+def _whose(error: DomainError, choices: Mapping[str, Any]) -> tuple[str, ...]:
+    """How to say to which column a designated value belongs, if one of several columns does not have it."""
+    sensitive, designated = choices.get("sensitive") or (), choices.get("designated") or ()
+    others = [column for column in sensitive if column != error.column]
+    if not others or isinstance(designated, Mapping) or not error.values or not {*error.values} <= {*designated}:
+        return ()
+    text = (
+        "Without the name of a column, --designated looks for every value in every sensitive column: name the column "
+        f"of each value, such as --designated {shlex.quote(f'{others[0]}={error.values[0]}')}"
+    )
+    return ("", *_paragraph(f"{text}. In a column that is not named, every value is protected."))

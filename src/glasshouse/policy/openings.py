@@ -116,7 +116,7 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
 def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:
     """How a column of amounts can be read."""
     given = {name: choices[name] for name in ("delimiter", "encoding", "decimal", "table", "query") if name in choices}
-    return readings_of(open_source(choices["file"], columns=[column], **given).table.column(column))
+    return readings_of(open_source(choices["file"], columns=[column], **given).table.column(column), column)
 
 
 def _with(choices: Mapping[str, Any], column: str, reading: Reading) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import ast
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Sequence
 
 __all__ = ["chosen", "names", "pairs", "text_of_choice", "with_keys", "with_options"]
 
@@ -51,10 +52,14 @@ def chosen(given: dict[str, Any]) -> dict[str, Any]:
 
     >>> chosen({"quasi": "age,sex", "order": ("sex=F,M",), "ell": "3", "k": None})
     {'quasi': ['age', 'sex'], 'order': {'sex': ['F', 'M']}, 'ell': '3'}
+    >>> chosen({"designated": ("HIV,flu",)}), chosen({"designated": ("ill=HIV,flu", "drug=X")})
+    ({'designated': ['HIV', 'flu']}, {'designated': {'ill': ['HIV', 'flu'], 'drug': ['X']}})
     """
     choices: dict[str, Any] = {}
     for name, value in given.items():
-        if name in _READERS:
+        if name == "designated":
+            value = _designated(value, names(given.get("sensitive")))
+        elif name in _READERS:
             value = _READERS[name](value)
         if value not in (None, [], {}, ()):
             choices[name] = value
@@ -76,6 +81,31 @@ def _number(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text
 
 
+def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> list[str] | dict[str, list[str]]:
+    """Read designated values: a list for all columns, or one for each that is named.
+
+    Where the only sensitive column has another name than what stands before an equals sign, that is part of a value.
+    """
+    texts = [given] if isinstance(given, str) else list(given or ())
+    split = [text.partition("=") for text in texts]
+    named = [bool(sign) and (len(sensitive) != 1 or name.strip() in sensitive) for name, sign, _ in split]
+    if not any(named):
+        return [value for text in texts for value in names(text)]
+    if not all(named):
+        one, other = texts[named.index(True)], texts[named.index(False)]
+        column = sensitive[0] if sensitive else "COLUMN"
+        raise InputError(
+            f"--designated: {one} names a column and {other} does not, so that it is not clear whose value it is: "
+            f"write COLUMN=VALUES each time, such as {column}={other}"
+        )
+    found: dict[str, list[str]] = {}
+    for text, (name, _, values) in zip(texts, split, strict=True):
+        if not (name.strip() and names(values)):
+            raise InputError(f"--designated takes COLUMN=VALUES, got {text!r}")
+        found.setdefault(name.strip(), []).extend(names(values))
+    return found
+
+
 def _values(text: str | None) -> list[str] | None:
     """Read a declared domain: a list, or a file with a value on each line."""
     if text is None or not text.startswith("@"):
@@ -93,7 +123,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "categorical": names,
     "normalise": names,
     "accept": names,
-    "designated": names,
     "domain": _values,
     "taxonomy": lambda texts: pairs("--taxonomy", texts),
     "order": lambda texts: {column: names(text) for column, text in pairs("--order", texts).items()},
@@ -123,6 +152,11 @@ def _listed(values: Sequence[Any]) -> str:
     return ",".join(map(_word, values))
 
 
+def _of_all_or_each(values: Sequence[Any] | Mapping[str, Sequence[Any]]) -> str | tuple[str, ...]:
+    """A list for all columns, or one for each."""
+    return _by_column(_listed)(values) if isinstance(values, Mapping) else _listed(values)
+
+
 def _by_column(write: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
     return lambda given: tuple(f"{column}={write(value)}" for column, value in given.items())
 
@@ -141,10 +175,11 @@ def _word(value: Any) -> str:
 
 
 _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
-    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept", "designated", "domain"), _listed),
+    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept", "domain"), _listed),
     **dict.fromkeys(("taxonomy", "bins", "bottom", "top"), _by_column(_word)),
     **dict.fromkeys(("parameters", "recoding_with"), _by_column(_parameter)),
     "order": _by_column(_listed),
+    "designated": _of_all_or_each,
     **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),
 }
 

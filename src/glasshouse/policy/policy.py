@@ -138,7 +138,8 @@ def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
     with _pointing(document, ("recoding",)):
         chosen.recoding(choices, _key)
     if "principle" in document.data:
-        with _pointing(document, ("principle",)):
+        by_column = isinstance(choices.get("designated"), dict)
+        with _pointing(document, ("principle", "designated") if by_column else ("principle",)):
             chosen.principle(choices, _key)
     if "suppress" in choices:
         from glasshouse.principles.parameters import exact_share

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.principles.principle import Principle
 
-__all__ = ["choices_asking_for"]
+__all__ = ["choices_asking_for", "choices_asking_for_each"]
 
 # By principle: its parameters, and the choice that each of them is. What recursive l-diversity takes is one choice.
 _CHOICES = {
@@ -42,3 +44,18 @@ def choices_asking_for(principle: Principle) -> dict[str, Any]:
             value = data[parameter]
             found[choice] = f"{found[choice]},{value}" if choice == "recursive" and choice in found else value
     return {name: value for name, value in found.items() if value is not None and value != _USUAL.get(name)}
+
+
+def choices_asking_for_each(principles: Mapping[str, Principle]) -> dict[str, Any] | None:
+    """The choices that ask for a principle of each column; None if there are none: only designated values may differ.
+
+    >>> import glasshouse as gh
+    >>> choices_asking_for_each({"ill": gh.LDiversity(3), "drug": gh.DesignatedLDiversity(3, ["X"])})
+    {'ell': 3, 'designated': {'drug': ['X']}}
+    >>> choices_asking_for_each({"ill": gh.LDiversity(3), "drug": gh.TCloseness("0.2")}) is None
+    True
+    """
+    each = {column: choices_asking_for(one) for column, one in principles.items()}
+    designated = {column: own.pop("designated") for column, own in each.items() if "designated" in own}
+    first, *others = each.values()
+    return {**first, "designated": designated} if designated and all(own == first for own in others) else None

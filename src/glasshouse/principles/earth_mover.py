@@ -25,7 +25,6 @@ import numpy as np
 
 from glasshouse.errors import InputError
 from glasshouse.kernels import compiled, interpreted
-from glasshouse.plural import counted
 from glasshouse.principles.parameters import LARGEST, at_most
 
 if TYPE_CHECKING:

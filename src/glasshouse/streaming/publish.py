@@ -10,13 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import ParameterError, having_written
+from glasshouse.errors import ParameterError
 from glasshouse.grouping.top.piece import PIECE
 from glasshouse.log import step
 from glasshouse.microdata.cautions import refuse_unanswered
 from glasshouse.microdata.repeats import refuse_in_batches
 from glasshouse.randomness import Source
-from glasshouse.release.copies.copy_folder import check_copy_place, package_format, write_copy
+from glasshouse.release.copies.copy_folder import check_copiable, check_copy_place, package_format, write_copy
 from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.package.container.zip_archive import ARCHIVE, check_archive, write_archive
 from glasshouse.release.package.pair import Pair
@@ -195,6 +195,12 @@ def publish_file(
     def whereabouts(local: Local, plan: Plan, written: WrittenTables, inside: Path) -> None:
         write_whereabouts(inside / "partition.parquet", counted, local, plan, written, source)
 
+    def finished(made: PublishedFile) -> None:
+        if copy is not None:
+            check_copiable(load(made.folder), copy)
+        if finishing is not None:
+            finishing(made)
+
     made = publish_counted(
         pair,
         counted.kinds,
@@ -205,11 +211,10 @@ def publish_file(
         identified=identifier is not None,
         allow_seed=allow_seed,
         whereabouts=whereabouts if partition else None,
-        finishing=finishing,
+        finishing=finished,
     )
     if zip:
         write_archive(pair.release, pair.out / ARCHIVE, force=force)
     if copy is not None:
-        with having_written(pair.out):
-            write_copy(load(pair.release), pair.release, pair.out / copy, copy, force=force)
+        write_copy(load(pair.release), pair.release, pair.out / copy, copy, force=force)
     return made

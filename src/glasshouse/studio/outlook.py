@@ -17,7 +17,7 @@ from glasshouse.journeys.advice.ways import ways_out
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import attacker, listed
 from glasshouse.plural import counted
-from glasshouse.policy.choices import principle as principle_of
+from glasshouse.policy.choices import one_principle as principle_of
 from glasshouse.policy.choices import publish_arguments
 from glasshouse.policy.next_steps import changes_of
 from glasshouse.principles.background_sensitive import DeltaGrowth

@@ -25,7 +25,6 @@ import pyarrow as pa
 
 from glasshouse.errors import InputError
 from glasshouse.pages.svg import short
-from glasshouse.plural import counted
 from glasshouse.studio.tasks.text import texts
 from glasshouse.visible import is_shown
 

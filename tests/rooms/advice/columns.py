@@ -20,6 +20,8 @@ N = 120
 _ILL = ("flu", "gout", "asthma", "ulcer", "migraine", "anaemia")
 _SOUNDS = ("a cough", "a headache", "pain in the back", "nothing in particular")
 
+_CODES = random.Random(11).sample(range(100, 1_000), 30)
+
 
 def _skewed(draw: random.Random) -> str:
     return "healthy" if draw.random() < 0.7 else draw.choice(_ILL)
@@ -40,6 +42,7 @@ KINDS: dict[str, tuple[str, Callable[[random.Random, int], tuple[object, ...]]]]
     "free text": ("remarks", lambda draw, i: (_sentence(draw, i),)),
     "two columns": ("disease,smoker", lambda draw, _: (draw.choice(_ILL), "yes" if draw.random() < 0.1 else "no")),
     "codes": ("hiv", lambda draw, _: (1 if draw.random() < 0.15 else 0,)),
+    "many codes": ("diagnosis", lambda draw, _: (_CODES[int(len(_CODES) * draw.random() ** 2)],)),
     "missing": ("diagnosis", lambda draw, i: (draw.choice(_ILL) if i % 9 else "",)),
     "one value": ("offence", lambda _, __: ("theft",)),
 }

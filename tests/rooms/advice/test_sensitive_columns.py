@@ -26,15 +26,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def asked_by(command: str) -> gh.Principle:
-    """The principle that the options of a command ask for."""
+def asked_by(command: str) -> gh.Principle | dict[str, gh.Principle]:
+    """The principle that the options of a command ask for, or one for each column."""
     words = shlex.split(command)
     given = {
         word[2:].replace("-", "_").replace("lambda", "lambda_"): value
         for word, value in pairwise(words)
         if word.startswith("--")
     }
-    names = ("k", "ell", "designated", "alpha", "t", "rho1", "rho2", "lambda_", "recoding")
+    given["designated"] = tuple(value for word, value in pairwise(words) if word == "--designated")
+    names = ("sensitive", "k", "ell", "designated", "alpha", "t", "rho1", "rho2", "lambda_", "recoding")
     return principle(chosen({name: given[name] for name in names if name in given}))
 
 
@@ -127,6 +128,63 @@ def test_a_policy_that_fails_offers_commands_too(tmp_path: Path) -> None:
 
     run(offered(run("publish policy.toml", code=2))[0])
     assert run("verify out").exit_code == 0
+
+
+@pytest.mark.parametrize("verb", ["publish", "inspect"])
+def test_many_codes_are_offered_as_names_with_what_that_promises(verb: str, tmp_path: Path) -> None:
+    sensitive = write_table(tmp_path, "many codes")
+    lines = (tmp_path / "my people.csv").read_text().splitlines()[1:]
+    codes = {line.rsplit(",", 1)[1] for line in lines}
+    assert 20 < len(codes) <= 30
+    asked = f"{FILE} --sensitive {sensitive}" + f" {QUASI} --ell 4 --out out" * (verb == "publish")
+    answer = run(f"{verb} {asked}", code=2 if verb == "publish" else 0)
+
+    told = " ".join(answer.output.split())
+    assert f"Its {len(codes)} different numbers are treated as codes, not as amounts. Choose this only if" in told
+    commands = offered(answer)
+    assert "--bin" in commands[0]  # for it is right of codes and of amounts
+    (command,) = [one for one in commands if "--categorical diagnosis" in one]
+    assert "--bin" not in command
+    promised = told[: told.index(command)]
+    assert "can be inferred with more than" in promised[promised.rindex("treated as codes") :]
+    assert "Cost: No record has to be left out" in promised[promised.rindex("treated as codes") :]
+    for release in released(command):
+        shown = [table["diagnosis"] for table in release.packaged.values() if "diagnosis" in table.column_names]
+        assert shown
+        assert {str(value) for column in shown for value in column.to_pylist()} == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("income", [1_000 * (i % 40) for i in range(400)]),  # money is an amount
+        ("systolic", [90 + i % 60 for i in range(400)]),  # and so is what was measured
+        ("cigarettes per day", [i % 40 for i in range(400)]),
+        ("diagnosis", [(i * i) % 100_003 for i in range(150)]),  # hardly any value repeats
+        ("diagnosis", [0] * 300 + [17 * i for i in range(1, 101)]),
+        ("diagnosis", [i % 1_200 for i in range(4_000)]),  # more than a list of codes usually has
+        ("diagnosis", [i % 30 + 0.5 for i in range(400)]),
+    ],
+)
+def test_amounts_are_not_offered_as_codes(name: str, values: list[float], tmp_path: Path) -> None:
+    rows = [f"{20 + i % 50},{'FM'[i % 2]},{value}" for i, value in enumerate(values)]
+    (tmp_path / "p.csv").write_text("\n".join([f"age,sex,{name}", *rows]) + "\n")
+    refused = run(f"publish p.csv --quasi age,sex --sensitive '{name}' --ell 2 --out out --no-report", code=2)
+
+    for answer in (refused, run(f"inspect p.csv --sensitive '{name}'")):
+        assert offered(answer)
+        assert not any("--categorical" in command for command in offered(answer))
+
+
+def test_codes_are_not_offered_where_they_would_be_refused(tmp_path: Path) -> None:
+    rows = [f"{20 + i % 50},{'FM'[i % 2]},{100 + i // 3 % 30 if i % 3 == 0 else 999}" for i in range(600)]
+    (tmp_path / "p.csv").write_text("\n".join(["age,sex,diagnosis", *rows]) + "\n")
+    refused = run("publish p.csv --quasi age,sex --sensitive diagnosis --ell 2 --out out --no-report", code=2)
+
+    commands = [command for command in offered(refused) if "--categorical diagnosis" in command]
+    assert commands
+    assert not any("--ell 2" in command for command in commands)  # two thirds have one code
+    check_all(commands)
 
 
 def test_a_value_that_options_cannot_say_is_not_offered_by_name(tmp_path: Path) -> None:

@@ -55,6 +55,21 @@ def sas(path: Path) -> None:
     pyreadstat.write_xport(pd.DataFrame(PEOPLE), str(path), table_name="people")
 
 
+def portable(path: Path) -> None:
+    """A portable file, whose names are in capitals. The library writes it without labels: they are put in here."""
+    import pandas as pd
+    import pyreadstat
+
+    pyreadstat.write_por(pd.DataFrame({**PEOPLE, "sex": [1.0, 2.0, 1.0, 9.0]}), str(path))
+    content = path.read_bytes().replace(b"\r\n", b"").rstrip(b"Z") + b"Z"
+    sex, first_row = b"70/3/SEX5/8/2/5/8/2/", b"F10/"
+    assert content.count(sex) == content.count(first_row) == 1
+    content = content.replace(sex, sex + b"89/")  # a 9 is missing
+    content = content.replace(first_row, b"D1/3/SEX3/1/1/f2/1/m9/9/not asked" + first_row)
+    content += b"Z" * (-len(content) % 80)
+    path.write_bytes(b"".join(content[i : i + 80] + b"\r\n" for i in range(0, len(content), 80)))
+
+
 def workbook(path: Path) -> None:
     import openpyxl
 
@@ -158,6 +173,55 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
         opened = open_source(tmp_path / name, columns=["zip"])
         assert opened.table.column_names == ["zip"], name
         assert opened.columns == tuple(PEOPLE), name
+
+
+def capitals(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name.upper(): values for name, values in table.items()}
+
+
+def test_a_portable_file_of_spss_is_read_with_its_labels(tmp_path: Path) -> None:
+    path = tmp_path / "people.por"
+    portable(path)
+    assert content(path) == capitals(EXPECTED)
+    opened = open_source(path, columns=["ZIP"])
+    assert opened.table.to_pydict() == {"ZIP": PEOPLE["zip"]}
+    assert opened.columns == tuple(capitals(PEOPLE))
+    (tmp_path / "people.por.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert content(tmp_path / "people.por.gz") == capitals(EXPECTED)
+    with zipfile.ZipFile(tmp_path / "people.zip", "w") as archive:
+        archive.write(path, "people.por")
+    assert content(tmp_path / "people.zip") == capitals(EXPECTED)
+
+
+def test_a_portable_file_is_told_by_its_header_however_its_lines_end(tmp_path: Path) -> None:
+    portable(tmp_path / "people.por")
+    lines = (tmp_path / "people.por").read_bytes().splitlines()
+    for name, end in (("unix", b"\n"), ("old", b"\r"), ("none", b"")):
+        (tmp_path / name).write_bytes(end.join(lines))
+        assert content(tmp_path / name) == capitals(EXPECTED), name
+    (tmp_path / "trimmed").write_bytes(b"\n".join(line.rstrip(b" ") for line in lines))  # as some editors save it
+    assert content(tmp_path / "trimmed") == capitals(EXPECTED)
+
+
+def test_a_damaged_portable_file_is_refused_by_its_name(tmp_path: Path) -> None:
+    portable(tmp_path / "people.por")
+    whole = (tmp_path / "people.por").read_bytes()
+    for length in (490, len(whole) * 2 // 3, len(whole) - 100):
+        (tmp_path / "half.por").write_bytes(whole[:length])
+        with pytest.raises(gh.SourceError, match=r"half\.por cannot be read: this SPSS portable file is damaged"):
+            open_source(tmp_path / "half.por")
+
+
+@pytest.mark.parametrize("format", ["dta", "sav", "por", "xport"])
+def test_whole_numbers_stay_whole_where_some_are_missing(tmp_path: Path, format: str) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    path = tmp_path / "ages"
+    getattr(pyreadstat, f"write_{format}")(pd.DataFrame({"AGE": [30.0, None, 56.0], "KG": [70.5, None, 80]}), str(path))
+    table = open_source(path).table
+    assert table.to_pydict() == {"AGE": [30, None, 56], "KG": [70.5, None, 80.0]}
+    assert table.schema.types == [pa.int64(), pa.float64()]
 
 
 def test_labels_that_not_all_values_have_are_not_used_and_it_is_said(tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ def choice_sets(draw: st.DrawFn, names: st.SearchStrategy[str] = names, values: 
     made |= {"quasi": quasi, **draw(st.sampled_from(PRINCIPLES)), **draw(st.sampled_from(METHODS))}
     made |= {"file": draw(paths if names is not plain_names else st.just("patients.csv")), "out": "out"}
     if "ell" in made and draw(st.booleans()):
-        made["designated"] = draw(values)
+        each = st.dictionaries(st.sampled_from(made.get("sensitive", ["a"])), values, min_size=1, max_size=2)
+        made["designated"] = draw(values | each)
     if "rho1" in made and draw(st.booleans()):
         made["domain"] = [*draw(values), "another", "one more"]
     elif not {"rho1", "delta"} & made.keys():
@@ -197,6 +198,7 @@ def test_a_command_makes_the_same_choices_or_names_a_policy(choices: dict[str, A
 
 @in_folder
 @given(choices=choice_sets(plain_names, st.lists(plain_names, min_size=1, max_size=3)))
+@example(choices={"file": "a.csv", "quasi": ["age"], "k": 5, "after": "earlier", "edition": 0, "out": "out"})
 def test_what_a_command_can_say_it_says(choices: dict[str, Any]) -> None:
     assume(not (choices.get("domain") or ["x"])[0].startswith("@"))  # which would be a file
     assume("coarse" not in choices.get("parameters", {}))

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 import zipfile
 from pathlib import Path
 
 import openpyxl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from click.testing import CliRunner
@@ -109,6 +111,119 @@ def test_what_a_format_cannot_hold_is_refused_with_words(tmp_path: Path) -> None
         gh.publish(made, principle="2-diversity", recoding="anatomy", out=tmp_path / "precise", format="stata")
     assert (tmp_path / "precise" / "release").is_dir()
     assert not (tmp_path / "precise" / "stata").exists()
+
+
+# --- what cannot be copied is found before anything is written -----------------------------------------------------
+
+
+def villages(n: int = 1_200) -> pa.Table:
+    """People in villages with long names: the set of all of them is longer than a cell of a workbook."""
+    towns = [f"a village with a long name, number {i:04}" for i in range(n)]
+    return pa.table({"town": towns, "x": ["flu", "gout", "ulcer", "mumps"] * (n // 4)})
+
+
+def in_large_groups(**more: object) -> object:
+    made = gh.read(villages(), quasi=["town"], sensitive="x")
+    return gh.publish(made, principle="1200-anonymity", recoding="boxes", **more)  # type: ignore[arg-type]
+
+
+def test_a_cell_that_a_workbook_cannot_hold_is_found_before_anything_is_written(tmp_path: Path) -> None:
+    from glasshouse.streaming.publish import publish_file
+
+    out = tmp_path / "out"
+    words = r"a cell of a workbook holds 32,767 characters, and column 'town' of the table 'data' has a longer text: "
+    with pytest.raises(gh.OutputError, match=words + "choose format='csv' or format='parquet'. Nothing was written"):
+        in_large_groups(out=out, format="xlsx")
+    assert not out.exists()
+    pq.write_table(villages(), tmp_path / "p.parquet")
+    roles = {"quasi": ["town"], "sensitive": "x"}
+    for engine in ("memory", "disk"):
+        with pytest.raises(gh.OutputError, match=f"{words}.* Nothing was written"):
+            publish_file(
+                out,
+                tmp_path / "p.parquet",
+                principle="1200-anonymity",
+                recoding="boxes",
+                format="xlsx",
+                engine=engine,
+                **roles,  # type: ignore[arg-type]
+            )
+        assert not out.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_a_workbook_is_published_in_the_format_that_the_error_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_workbook(tmp_path, {"people": villages()}, file="people.xlsx")
+    words = ["publish", "people.xlsx", "--quasi", "town", "--sensitive", "x", "--k", "1200", "--recoding", "boxes"]
+    words += ["--no-report", "--out", "out"]
+    refused = CliRunner().invoke(glasshouse, words)
+    assert refused.exit_code == 2
+    assert "choose --format csv or --format parquet. Nothing was written" in " ".join(refused.stderr.split())
+    assert not Path("out").exists()
+    assert CliRunner().invoke(glasshouse, [*words, "--format", "csv"]).exit_code == 0
+    assert CliRunner().invoke(glasshouse, ["verify", "out"]).exit_code == 0
+
+
+def test_characters_are_counted_as_excel_counts_them(tmp_path: Path) -> None:
+    write_workbook(tmp_path, {"data": pa.table({"a": ["x" * 32_767, "\N{GRINNING FACE}" * 16_383]})})
+    with pytest.raises(gh.OutputError, match="32,767 characters"):
+        write_workbook(tmp_path, {"data": pa.table({"a": ["\N{GRINNING FACE}" * 16_384]})})
+
+
+@pytest.mark.parametrize(("format", "library"), [("xlsx", "openpyxl"), ("stata", "pyreadstat")])
+def test_a_library_that_is_missing_is_named_before_anything_is_written(
+    tmp_path: Path, format: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(gh.MissingExtra, match="formats"):
+        publish(tmp_path / "out", format)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_copy_that_fails_later_leaves_a_whole_release_and_says_how_to_have_it_as_csv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def broken(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    Path("temporary").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(openpyxl.Workbook, "save", broken)
+        patch.setattr("tempfile.tempdir", "temporary")
+        with pytest.raises(gh.OutputError) as refused:
+            publish(Path("out"), "xlsx")
+    (note,) = refused.value.__notes__
+    assert note == (
+        "the release in out/release is complete, and only the copy of it in out/xlsx is missing: do not publish the "
+        "table again. To have the release as CSV files, run this in Python: "
+        "gh.load('out/release').save('csv', format='csv')"
+    )
+    assert sorted(path.name for path in Path("out").iterdir()) == ["audit", "release"]
+    assert not list(Path("temporary").iterdir())
+    assert gh.verify("out").holds
+    exec(note.rpartition(": ")[2], {"gh": gh})
+    assert gh.verify("csv").holds
+    assert gh.load("csv").recipe == gh.load("out/release").recipe
+
+
+def test_tables_are_not_added_to_a_release_whose_copy_could_not_hold_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glasshouse.journeys.marginals import publish_marginals
+
+    out = tmp_path / "out"
+    made = gh.read(table(), quasi=["age", "capital-gain", "born"], sensitive="x")
+    gh.publish(made, principle="2-diversity", recoding="angel", out=out, format="xlsx")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    monkeypatch.setattr("glasshouse.release.copies.workbook._MOST_TEXT", 3)
+    with pytest.raises(gh.OutputError, match=r"holds 3 characters.*: delete .*xlsx.* Nothing was written"):
+        publish_marginals(out, made, marginals=[["age", "x"]])
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_a_changed_copy_is_noticed_and_an_old_one_is_not_left(tmp_path: Path) -> None:

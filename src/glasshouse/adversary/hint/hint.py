@@ -25,7 +25,6 @@ from glasshouse.adversary.risks.risk_attack import Scene
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
-from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 

@@ -31,7 +31,6 @@ from glasshouse.grouping.cuts.mondrian import Mondrian
 from glasshouse.grouping.cuts.snug import Snug
 from glasshouse.grouping.mirror.mirror import Mirror
 from glasshouse.grouping.sift.sift import Sift
-from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 

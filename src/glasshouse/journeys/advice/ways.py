@@ -187,8 +187,7 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> 
             yield _way("nearest", nearest)
     if nearest is None:
         yield from _by_column(sketch, principle)
-        if len(sketch.sensitive) == 1:
-            yield from _designated(sketch)
+        yield from _designated(sketch) if len(sketch.sensitive) == 1 else _designated_by_column(sketch)
         if not any(sketch.is_constant(i) for i in range(len(sketch.sensitive))):
             yield _closeness(sketch)
         yield from _alpha(sketch)
@@ -226,17 +225,51 @@ def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
 
 def _designated(sketch: Sketch) -> Iterator[Way]:
     """Only the rarer values are protected."""
-    frequent, *rare = _shares(sketch)
-    if not 0 < len(rare) <= _MOST_VALUES or any(value is None for value, _ in rare) or 2 * rare[0][1] > 1:
+    rare = _rarer(sketch)
+    if rare is None:
         return
     ell = min(ELL, int(1 / rare[0][1]))
-    shown = _shown(frequent[0])
-    cost = (
-        f"Nothing is promised about {shown}, which {_count(sketch, frequent[1])} have: it "
-        f"may become certain. A group with one of the protected values has at least {counted(ell, 'record')}."
-    )
+    cost = f"{_unprotected(sketch)} A group with one of the protected values has at least {counted(ell, 'record')}."
     values = tuple(text_of(value) for value, _ in rare)
     yield _way("designated", DesignatedLDiversity(ell=ell, values=values), cost)
+
+
+def _designated_by_column(sketch: Sketch) -> Iterator[Way]:
+    """The same l for all columns: of every value where that is possible, and of the rarer values of the others."""
+    ell, named = ELL, dict[str, tuple[str, ...]]()
+    for i, name in enumerate(sketch.sensitive):
+        own = sketch.only(i)
+        diverse = own.feasible(LDiversity(ell=ELL))
+        rare = None if diverse is not None else _rarer(own)
+        if diverse is not None:
+            ell = min(ell, diverse.terms.one_in or ell)
+        elif rare is not None:
+            ell = min(ell, int(1 / rare[0][1]))
+            named[name] = tuple(text_of(value) for value, _ in rare)
+        else:
+            return
+    if not named:
+        return
+    each = {
+        name: DesignatedLDiversity(ell=ell, values=named[name]) if name in named else LDiversity(ell=ell)
+        for name in sketch.sensitive
+    }
+    told = [_unprotected(sketch.only(sketch.sensitive.index(name)), f" of {name}") for name in named]
+    which = "Every group" if len(named) < len(each) else "A group with one of the protected values"
+    yield _way("designated", each, f"{' '.join(told)} {which} has at least {counted(ell, 'record')}.")
+
+
+def _rarer(sketch: Sketch) -> list[tuple[Any, Fraction]] | None:
+    """All values but the most frequent one, with their shares; None if they cannot be named, or not be protected."""
+    _, *rare = _shares(sketch)
+    if not 0 < len(rare) <= _MOST_VALUES or any(value is None for value, _ in rare) or 2 * rare[0][1] > 1:
+        return None
+    return rare
+
+
+def _unprotected(sketch: Sketch, of: str = "") -> str:
+    value, share = _shares(sketch)[0]
+    return f"Nothing is promised about {_shown(value)}{of}, which {_count(sketch, share)} have: it may become certain."
 
 
 def _alpha(sketch: Sketch) -> Iterator[Way]:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from glasshouse.microdata.inspection.role_words import AMOUNTS, CODES, SENSITIVE, first_match
 from glasshouse.plural import counted
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CODES", "Reading", "readings_of"]
 
 MOST_CODES = 12  # different whole numbers up to which they are probably codes, as 0 and 1 for no and yes
+_MOST_LISTED = (
+    1_000  # different whole numbers up to which they may be the codes of a list, as of diseases or occupations
+)
 _INTERVALS = 8  # that most of the values should fall into
 _MOST = (5, 95)  # percentiles between which most values lie
 _YEARS = 3 * 365  # days from which on dates are read as years
@@ -42,14 +46,16 @@ class Reading:
     categorical: bool = False
 
 
-def readings_of(values: pa.Array | pa.ChunkedArray) -> tuple[Reading, ...]:
-    """How a sensitive column with these values can be read, the best first; empty if it is no column of amounts.
+def readings_of(values: pa.Array | pa.ChunkedArray, name: str) -> tuple[Reading, ...]:
+    """How a sensitive column of this name can be read, the best first; empty if it is no column of amounts.
 
-    >>> [reading.bins or "categorical" for reading in readings_of(pa.array([0, 1, 1, 0]))]
+    >>> [reading.bins or "categorical" for reading in readings_of(pa.array([0, 1, 1, 0]), "ill")]
     ['categorical']
-    >>> [reading.bins for reading in readings_of(pa.array([21_400.5, 38_000, 45_000, 90_100]))]
+    >>> [reading.bins for reading in readings_of(pa.array([21_400.5, 38_000, 45_000, 90_100]), "income")]
     ['intervals:10000', 'quantiles:5']
-    >>> readings_of(pa.array(["flu", "gout"]))
+    >>> [reading.bins or "categorical" for reading in readings_of(pa.array([*range(110, 510, 10)] * 3), "occupation")]
+    ['intervals:50', 'quantiles:5', 'categorical']
+    >>> readings_of(pa.array(["flu", "gout"]), "disease")
     ()
     """
     there = pc.drop_null(values)
@@ -59,17 +65,15 @@ def readings_of(values: pa.Array | pa.ChunkedArray) -> tuple[Reading, ...]:
     if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
         return tuple(_of_dates(there))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return tuple(_of_numbers(there))
+        return tuple(_of_numbers(there, name))
     return ()
 
 
-def _of_numbers(values: Any) -> Iterator[Reading]:
+def _of_numbers(values: Any, name: str) -> Iterator[Reading]:
     distinct = len(pc.unique(values))
+    words = f"Its {counted(distinct, 'number is', 'different numbers are')} treated as codes, not as amounts."
     if pa.types.is_integer(values.type) and distinct <= MOST_CODES:
-        yield Reading(
-            words=f"Its {counted(distinct, 'number is', 'different numbers are')} treated as codes, not as amounts.",
-            categorical=True,
-        )
+        yield Reading(words=words, categorical=True)
         return
     amounts = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
     amounts = amounts[np.isfinite(amounts)]
@@ -81,6 +85,23 @@ def _of_numbers(values: Any) -> Iterator[Reading]:
         if width is not None:
             yield Reading(words=f"Its amounts are read as intervals of {width}.", bins=f"intervals:{width}")
     yield from _of_quantiles()
+    if distinct <= _MOST_LISTED and _may_be_codes(values, name):
+        only = (
+            "Choose this only if the numbers stand for things, such as diseases or occupations: numbers that are close "
+            "to each other count as different values."
+        )
+        yield Reading(words=f"{words} {only}", categorical=True)
+
+
+def _may_be_codes(values: Any, name: str) -> bool:
+    """Whether whole numbers may stand for something: most of them repeat, and the name tells of no amount."""
+    if not pa.types.is_integer(values.type):
+        return False
+    counts = pc.value_counts(values).field("counts")
+    if 2 * pc.sum(pc.greater(counts, 1)).as_py() < len(counts):
+        return False
+    amounts = (AMOUNTS, SENSITIVE["money"], SENSITIVE["test result"])
+    return first_match(name, CODES) is not None or not any(first_match(name, words) for words in amounts)
 
 
 def _of_dates(values: Any) -> Iterator[Reading]:

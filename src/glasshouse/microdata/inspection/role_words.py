@@ -23,7 +23,9 @@ import unicodedata
 from typing import NamedTuple
 
 __all__ = [
+    "AMOUNTS",
     "BODIES",
+    "CODES",
     "NAMES",
     "NUMBERS",
     "ORIGIN",
@@ -145,6 +147,22 @@ BODIES = """
     kg kilo* lb lbs pound* gram* body birth* bmi height
 """
 """Pieces of a name that show that a weight is that of a body."""
+
+AMOUNTS = """
+    amount* betrag* montant* importe* cantidad* count* anzahl* numberof* nombrede* numerode* sum total* mean average*
+    durchschnitt* moyenne* promedio* rate rates percent* prozent* share* ratio* per pro
+    age alter edad idade year* jahr* annee* ans ano anos month* monat* mois mes meses week* woche* semaine* semana*
+    day* tage jour* dia dias hour* stunde* heure* hora* minute* duration* dauer* duree* duracion* time zeit temps tiempo
+    length* lange longueur* size* height* grosse taille weight* gewicht* poids peso bmi dose dosage dosis pulse
+    temperature* temperatur* distance* cost* kosten* cout* coste* costo* price* preis* prix precio*
+"""
+"""What is counted or measured, besides money and results of tests."""
+
+CODES = """
+    code codes codigo* codice* schlussel* kennziffer* icd* isco* naics nace drg* snomed* loinc* class* klasse* category*
+    kategorie* categorie* categoria* type typ tipo
+"""
+"""Numbers that stand for something, whatever else the name holds."""
 
 
 class Match(NamedTuple):

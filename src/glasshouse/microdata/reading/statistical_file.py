@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of statistical programs: Stata, SPSS and SAS, read by pyreadstat, with their labels.
+"""Files of statistical programs: Stata, SPSS (also portable files) and SAS, read by pyreadstat, with their labels.
 
 A number may stand for a category there: 1 for female and 2 for male. A column all of whose values have a label becomes
 a column of these labels. Where only some values have one, such as 98 for "refused" beside ages, the numbers stay, and
@@ -36,8 +36,17 @@ _MAGIC = {
     b"HEADER RECORD*******LIBRARY HEADER RECORD": "xport",
     b"HEADER RECORD*******LIBV8": "xport",
 }
-_TITLES = {"dta": "Stata file", "sav": "SPSS file", "sas7bdat": "SAS file", "xport": "SAS transport file"}
+_TITLES = {
+    "dta": "Stata file",
+    "sav": "SPSS file",
+    "por": "SPSS portable file",
+    "sas7bdat": "SAS file",
+    "xport": "SAS transport file",
+}
 _OLD_STATA = range(102, 116)  # the first byte of a file is its version
+_PORTABLE = b"SPSSPORT"  # after titles in five alphabets, 200 bytes, and a table of letters, 256 bytes
+_PORTABLE_AT = 456
+_PORTABLE_LINE = 80
 
 
 def statistical_format(head: bytes, suffix: str) -> str | None:
@@ -49,7 +58,14 @@ def statistical_format(head: bytes, suffix: str) -> str | None:
     found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     if found is None and suffix.lower() == ".dta" and head[:1] and head[0] in _OLD_STATA:
         return "dta"
-    return found
+    return "por" if found is None and _is_portable(head) else found
+
+
+def _is_portable(head: bytes) -> bool:
+    """Whether a file is a portable file of SPSS: lines of 80 letters, of which some programs trim the spaces."""
+    lines = head[: 2 * _PORTABLE_AT].splitlines()
+    start = b"".join(line.ljust(_PORTABLE_LINE) for line in lines)
+    return start.startswith(_PORTABLE, _PORTABLE_AT)
 
 
 def read_statistical(
@@ -125,6 +141,8 @@ def _key(value: Any) -> Any:
 def _without_gaps(values: Any) -> Any:
     """Whole numbers as such, with gaps where there are any; and texts of which an empty one is a gap."""
     array = np.asarray(values)
+    if array.dtype.kind == "O" and {type(value) for value in values} == {float, type(None)}:
+        array = array.astype(np.float64)  # numbers with gaps; None becomes NaN
     if array.dtype.kind == "f":
         gone = np.isnan(array)
         rest = array[~gone]

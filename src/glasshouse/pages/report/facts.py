@@ -28,7 +28,6 @@ from glasshouse.pages.report.learner import learners_of
 from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
-from glasshouse.plural import counted
 from glasshouse.release.layout import layout_of
 from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release

@@ -6,10 +6,10 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
-from glasshouse.errors import OutputError, ParameterError, SourceError
+from glasshouse.errors import OutputError, ParameterError, SourceError, saying
 from glasshouse.plural import counted
-from glasshouse.release.copies.stata_file import read_stata, write_stata
-from glasshouse.release.copies.workbook import read_workbook, write_workbook
+from glasshouse.release.copies.stata_file import check_stata, read_stata, write_stata
+from glasshouse.release.copies.workbook import check_workbook, read_workbook, write_workbook
 from glasshouse.release.package.container.container import manifest_sum
 from glasshouse.release.package.folders import new_folder, refuse_existing
 from glasshouse.release.package.listing import release_named_by, stranger_in, write_contents
@@ -19,9 +19,19 @@ if TYPE_CHECKING:
 
     from glasshouse.release.release import Release
 
-__all__ = ["COPIES", "check_copies", "check_copy_place", "compared_copies", "package_format", "write_copy"]
+__all__ = [
+    "COPIES",
+    "check_copiable",
+    "check_copies",
+    "check_copy_place",
+    "compared_copies",
+    "copies_in",
+    "package_format",
+    "write_copy",
+]
 
 COPIES: Final = ("xlsx", "stata")
+_CHECKS: Final = {"xlsx": check_workbook, "stata": check_stata}
 _WRITERS: Final = {"xlsx": write_workbook, "stata": write_stata}
 _READERS: Final = {"xlsx": read_workbook, "stata": read_stata}
 _README: Final = """# A copy of a release
@@ -43,6 +53,8 @@ def package_format(format: str) -> tuple[str, str | None]:
 
 def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
     """Look before the work whether a copy can be written; refuse to leave one of an earlier release."""
+    if wanted is not None:
+        _CHECKS[wanted]()
     for name in COPIES:
         place = out / name
         if name == wanted:
@@ -53,6 +65,22 @@ def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
                 "to write a new copy, or delete it",
                 path=place,
             )
+
+
+def check_copiable(release: Release, format: str, *, instead: str = "choose format='csv' or format='parquet'") -> None:
+    """Look before anything is written whether a copy of a release can hold its tables; else say what to do instead.
+
+    What only shows when a copy is written and read again, such as a number with too many digits, is not found here.
+    """
+    try:
+        _CHECKS[format](release.packaged)
+    except OutputError as error:
+        raise OutputError(f"{error}: {instead}. Nothing was written") from None
+
+
+def copies_in(out: Path) -> list[str]:
+    """The formats of the copies in a folder that has a release."""
+    return [name for name in COPIES if release_named_by(out / name) is not None]
 
 
 def write_copy(release: Release, manifest: Path, place: Path, format: str, *, force: bool = False) -> None:
@@ -73,22 +101,28 @@ def write_copy(release: Release, manifest: Path, place: Path, format: str, *, fo
     """
     if format not in COPIES:
         raise ParameterError("write_copy", "format", "'xlsx' or 'stata'", format)
-    with new_folder(place, force=force) as new:
+    with saying(_complete(manifest, place)), new_folder(place, force=force) as new:
         _WRITERS[format](new, release.packaged)
         difference = _difference(release, new, format)
         if difference is not None:
-            raise OutputError(
-                f"{difference}: the format {format!r} cannot store it. Publish as csv or parquet", path=place
-            )
+            raise OutputError(f"{difference}: the format {format!r} cannot store it", path=place)
         (new / "README.md").write_text(_README, encoding="utf-8")
         write_contents(new, release=manifest_sum(manifest))
 
 
+def _complete(manifest: Path, place: Path) -> str:
+    """What to say if a copy cannot be written, beside why: that the release is there, and how to have it otherwise."""
+    return (
+        f"the release in {manifest} is complete, and only the copy of it in {place} is missing: do not publish the "
+        "table again. To have the release as CSV files, run this in Python: "
+        f"gh.load({str(manifest)!r}).save('csv', format='csv')"
+    )
+
+
 def check_copies(release: Release, out: Path) -> None:
     """Write copies beside a release anew that no longer hold what it holds, after tables were added to it."""
-    for name in COPIES:
-        if release_named_by(out / name) is not None:
-            write_copy(release, out / "release", out / name, name, force=True)
+    for name in copies_in(out):
+        write_copy(release, out / "release", out / name, name, force=True)
 
 
 def compared_copies(release: Release, out: Path) -> list[str]:

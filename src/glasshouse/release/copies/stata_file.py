@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["read_stata", "stata_names", "write_stata"]
+__all__ = ["check_stata", "read_stata", "stata_names", "write_stata"]
 
 _LONGEST_NAME: Final = 32
 _LONGEST_LABEL: Final = 80
@@ -45,34 +45,26 @@ def stata_names(names: list[str]) -> list[str]:
         found.append(own)
     twice = [name for name, own in zip(names, found, strict=True) if found.count(own) > 1]
     if twice:
-        raise OutputError(
-            f"columns {', '.join(map(repr, twice[:5]))} would have one name in Stata: rename one, or publish as csv or "
-            "parquet"
-        )
+        raise OutputError(f"columns {', '.join(map(repr, twice[:5]))} would have one name in Stata")
     return found
 
 
 def write_stata(folder: Path, tables: Mapping[str, pa.Table]) -> None:
     """Write each table as a file of Stata; what it cannot hold is an `OutputError`."""
-    try:
-        import pyreadstat
-    except ImportError:
-        raise MissingExtra("writing a Stata file", extra="formats") from None
+    check_stata(tables)
+    import pyreadstat
+
     for name, table in tables.items():
-        _check(name, table)
         plain = table.rename_columns(stata_names(table.column_names))
         path = folder / f"{name}.dta"
         labels = [column if len(column) <= _LONGEST_LABEL else None for column in table.column_names]
         try:
             pyreadstat.write_dta(_frame(plain), str(path), column_labels=labels)
         except (pyreadstat.PyreadstatError, pyreadstat.ReadstatError, ValueError, TypeError, OverflowError):
-            raise OutputError(f"Stata cannot hold the table {name!r}: publish it as csv or parquet") from None
+            raise OutputError(f"Stata cannot hold the table {name!r}") from None
         content, n_times = _TIME.subn(_NO_TIME, path.read_bytes(), count=1)
         if not n_times:
-            raise OutputError(
-                "the time of writing could not be removed from the Stata file, so it is not published: publish as "
-                "csv or parquet"
-            )
+            raise OutputError("the time of writing could not be removed from the Stata file, so it is not published")
         path.write_bytes(content)
 
 
@@ -96,6 +88,17 @@ def read_stata(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[s
     return found
 
 
+def check_stata(tables: Mapping[str, pa.Table] | None = None) -> None:
+    """Refuse tables that Stata cannot hold, by an `OutputError`; and all, if no file of Stata can be written."""
+    try:
+        import pyreadstat  # noqa: F401
+    except ImportError:
+        raise MissingExtra("writing a Stata file", extra="formats") from None
+    for name, table in (tables or {}).items():
+        stata_names(table.column_names)
+        _check(name, table)
+
+
 def _check(name: str, table: pa.Table) -> None:
     import pyarrow as pa
 
@@ -105,13 +108,13 @@ def _check(name: str, table: pa.Table) -> None:
         if pa.types.is_boolean(kind) or pa.types.is_time(kind):
             raise OutputError(
                 f"Stata has no column of {'truth values' if pa.types.is_boolean(kind) else 'times of day'}, and column "
-                f"{column!r} of the table {name!r} is one: publish it as csv or parquet"
+                f"{column!r} of the table {name!r} is one"
             )
         values = table[column].unique().to_pylist()
         if any(isinstance(value, str) and len(value.encode()) > _LONGEST_TEXT for value in values):
             raise OutputError(
-                f"a text of Stata has at most {_LONGEST_TEXT:,} bytes, and column {column!r} has a longer one: publish "
-                "it as csv or parquet"
+                f"a text of Stata has at most {_LONGEST_TEXT:,} bytes, and column {column!r} of the table {name!r} has "
+                "a longer one"
             )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["WORKBOOK", "read_workbook", "write_workbook"]
+__all__ = ["WORKBOOK", "check_workbook", "read_workbook", "write_workbook"]
 
 WORKBOOK: Final = "tables.xlsx"
 _MOST_ROWS: Final = 1_048_576  # with the names of columns
 _MOST_COLUMNS: Final = 16_384
-_MOST_TEXT: Final = 32_767
+_MOST_TEXT: Final = 32_767  # characters of a cell, of which those beyond U+FFFF count twice
 _SHEET: Final = re.compile(r"[^\[\]:*?/\\]{1,31}")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)
@@ -41,31 +41,44 @@ _NO_PROPERTIES: Final = (
 
 def write_workbook(folder: Path, tables: Mapping[str, pa.Table], *, file: str = WORKBOOK) -> None:
     """Write all tables into one workbook of this name; what it cannot hold is an `OutputError`."""
-    try:
-        from openpyxl import Workbook
-        from openpyxl.cell import WriteOnlyCell
-    except ImportError:
-        raise MissingExtra("writing a workbook", extra="formats") from None
-    for name, table in tables.items():
-        _check(name, table)  # before anything is begun
+    check_workbook(tables)  # before anything is begun
+    from openpyxl import Workbook
+
     book = Workbook(write_only=True)
-    for name, table in tables.items():
-        sheet = book.create_sheet(name)
-
-        def cell(value: Any, sheet: Any = sheet) -> Any:
-            if not isinstance(value, str):
-                return value
-            made = WriteOnlyCell(sheet, value)
-            made.data_type = "s"  # never a formula
-            return made
-
-        sheet.append([cell(column) for column in table.column_names])
-        for batch in table.to_batches():
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                sheet.append([cell(value) for value in row])
     sink = io.BytesIO()
-    book.save(sink)
+    try:
+        for name, table in tables.items():
+            _write_sheet(book.create_sheet(name), table)
+        book.save(sink)
+    except BaseException:
+        _discard(book)
+        raise
     (folder / file).write_bytes(_anonymous(sink.getvalue()))
+
+
+def _write_sheet(sheet: Any, table: pa.Table) -> None:
+    from openpyxl.cell import WriteOnlyCell
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s"  # never a formula
+        return made
+
+    sheet.append([cell(column) for column in table.column_names])
+    for batch in table.to_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            sheet.append([cell(value) for value in row])
+
+
+def _discard(book: Any) -> None:
+    """Remove what was begun: the temporary files of sheets, which would else stay until Python ends."""
+    for sheet in book.worksheets:
+        with suppress(Exception):
+            sheet.close()
+        with suppress(Exception):
+            sheet._writer.cleanup()
 
 
 def read_workbook(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[str, list[Any]]]:
@@ -107,33 +120,46 @@ def _sheet(sheet: Any, columns: list[str], path: Path) -> dict[str, list[Any]]:
     return dict(zip(columns, found, strict=True))
 
 
+def check_workbook(tables: Mapping[str, pa.Table] | None = None) -> None:
+    """Refuse tables that a workbook cannot hold, by an `OutputError`; and all, if no workbook can be written."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise MissingExtra("writing a workbook", extra="formats") from None
+    for name, table in (tables or {}).items():
+        _check(name, table)
+
+
 def _check(name: str, table: pa.Table) -> None:
     if table.num_rows + 1 > _MOST_ROWS or table.num_columns > _MOST_COLUMNS:
         raise OutputError(
             f"a sheet of a workbook holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, and the table "
-            f"{name!r} has {counted(table.num_rows, 'row')} and {counted(table.num_columns, 'column')}: publish it as "
-            "csv or parquet"
+            f"{name!r} has {counted(table.num_rows, 'row')} and {counted(table.num_columns, 'column')}"
         )
     if not _SHEET.fullmatch(name):
-        raise OutputError(f"a sheet of a workbook cannot be called {name!r}: publish the release as csv or parquet")
+        raise OutputError(f"a sheet of a workbook cannot be called {name!r}")
     for column in table.column_names:
         kind = table[column].type
         if pa.types.is_timestamp(kind) and kind.tz is not None:
             raise OutputError(
                 f"a workbook cannot store times with an offset from UTC, and column {column!r} of the table "
-                f"{name!r} has such times: publish it as csv or parquet"
+                f"{name!r} has such times"
             )
         texts = [column, *(value for value in table[column].unique().to_pylist() if isinstance(value, str))]
         if any(_CONTROL.search(text) for text in texts):
             raise OutputError(
-                f"a workbook cannot store the control character in a text of column {column!r} in the table {name!r}: "
-                "publish it as csv or parquet"
+                f"a workbook cannot store the control character in a text of column {column!r} in the table {name!r}"
             )
-        if max(map(len, texts)) > _MOST_TEXT:
+        if any(2 * len(text) > _MOST_TEXT and _length(text) > _MOST_TEXT for text in texts):
             raise OutputError(
-                f"a cell of a workbook holds {_MOST_TEXT:,} characters, and column {column!r} has a longer text: "
-                "publish it as csv or parquet"
+                f"a cell of a workbook holds {_MOST_TEXT:,} characters, and column {column!r} of the table {name!r} "
+                f"has a longer text"
             )
+
+
+def _length(text: str) -> int:
+    """How many characters a text has for Excel."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 def _anonymous(content: bytes) -> bytes:

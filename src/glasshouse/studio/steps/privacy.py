@@ -257,10 +257,10 @@ def _decided(desk: Desk) -> str:
 
     if not asks(desk.choices):
         return ""
-    from glasshouse.policy.choices import principle
+    from glasshouse.policy.choices import one_principle
 
     try:
-        title = principle(desk.choices).title
+        title = one_principle(desk.choices).title
     except GlasshouseError:
         return "not yet possible"
     left_out = _percent(desk.choices.get("suppress"))

@@ -36,9 +36,9 @@ def compare(
     """
     import glasshouse as gh
     from glasshouse.pages.report import Effort
-    from glasshouse.policy.choices import principle, read_arguments
+    from glasshouse.policy.choices import one_principle, read_arguments
 
-    asked = principle(choices)
+    asked = one_principle(choices)
     tell.progress("reading the table", 0, 0)
     table = gh.read(choices["file"], **read_arguments(choices))
     table.refuse_unanswered()

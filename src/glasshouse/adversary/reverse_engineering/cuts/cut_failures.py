@@ -27,7 +27,6 @@ from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import (
     drawn_beliefs,
 )
 from glasshouse.errors import InputError, NotSupported
-from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:

@@ -29,7 +29,6 @@ from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.sampling import NotReached, Sampled, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
-from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:

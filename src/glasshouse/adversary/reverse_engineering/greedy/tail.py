@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse import plural
 from glasshouse.errors import InputError, NotSupported
 
 if TYPE_CHECKING:

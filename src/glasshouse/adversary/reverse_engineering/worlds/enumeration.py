@@ -29,7 +29,6 @@ from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World, Worlds, exact_weight
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, Domain, code
-from glasshouse.plural import counted
 from glasshouse.release import Release
 
 if TYPE_CHECKING:

@@ -34,7 +34,6 @@ from glasshouse.adversary.reverse_engineering.worlds.world_codes import MOST_LIS
 from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 from glasshouse.adversary.sampling import Exhausted, NotReached, Sampled, half_width, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
-from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
