@@ -25,6 +25,7 @@ import numpy as np
 
 from glasshouse.errors import InputError
 from glasshouse.kernels import compiled, interpreted
+from glasshouse.plural import counted
 from glasshouse.principles.parameters import LARGEST, at_most
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class EarthMover:
         """Whether each group is at distance t or less, exactly; a group without tuples is not."""
         if counts.n_values != self.n_values:
             raise InputError(
-                f"the groups have {counts.n_values:,} different values, but the table has {self.n_values:,}: use "
+                f"the groups have {counted(counts.n_values, 'different value')}, but the table has "
+                f"{self.n_values:,}: use "
                 "groups of the same table"
             )
         per_tuple = self.scale * self.whole  # work is at most this, times the group's size

@@ -189,7 +189,8 @@ class Dispatch:
             known = self.tables[table]
             if words.shape != (len(parts), known.n_words) or words.dtype != np.uint64:
                 raise TaskFailed(
-                    f"there are rows of the shape {words.shape}, where {known.n_words} columns were expected"
+                    f"there are rows of the shape {words.shape}, where "
+                    f"{counted(known.n_words, 'column was', 'columns were')} expected"
                 )
             if len(parts) and not 0 <= int(parts.min()) <= int(parts.max()) < known.n_parts:
                 raise TaskFailed(

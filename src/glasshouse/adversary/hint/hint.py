@@ -25,6 +25,7 @@ from glasshouse.adversary.risks.risk_attack import Scene
 from glasshouse.adversary.risks.true_values import true_values
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import FOREIGN
 
@@ -183,7 +184,8 @@ class _Reasoning:
         over = task.independent
         if over == "none":
             raise NotSupported(
-                f"the attack hint cannot analyse {task.release.n_tuples:,} records grouped by {task.method!r}: for "
+                f"the attack hint cannot analyse {counted(task.release.n_tuples, 'record')} grouped by "
+                f"{task.method!r}: for "
                 "this method it is not known which parts of the table are divided independently of the other parts",
                 instead="attack a table of few people, or raise the limit (most_worlds=, in Python): small tables are "
                 "attacked by trying every possible table",
@@ -349,7 +351,8 @@ def _untold(over: str, n_tied: int, n_groups: int) -> str:
             else ""
         )
         return (
-            f"{n_tied:,} of {n_groups:,} groups were made from the same set of people (bucket) as other groups, and "
+            f"{n_tied:,} of {counted(n_groups, 'group')} {'was' if n_tied == 1 else 'were'} made from the same set "
+            "of people (bucket) as other groups, and "
             f"depend on them; groups with the same values are assumed to come from one bucket{rest}"
         )
     return (

@@ -144,7 +144,8 @@ def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         share = f"{dropped / whole:.2%}"
         yield (
             "attention",
-            f"{dropped:,} of {whole:,} people ({share}) {'was' if dropped == 1 else 'were'} left out. Nothing "
+            f"{dropped:,} of {counted(whole, 'person')} ({share}) {'was' if dropped == 1 else 'were'} left out. "
+            "Nothing "
             "is guaranteed for them.",
         )
     if ONE_ROW_PER_PERSON in facts["guarantee"]["assumptions"]:

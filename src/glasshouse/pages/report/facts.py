@@ -28,6 +28,7 @@ from glasshouse.pages.report.learner import learners_of
 from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
 from glasshouse.pages.report.words import in_words
+from glasshouse.plural import counted
 from glasshouse.release.layout import layout_of
 from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release
@@ -235,8 +236,9 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
     said = []
     if table.n_tuples > effort.most_rows:
         said.append(
-            f"The table has more than {effort.most_rows:,} rows: {effort.few_questions:,} questions of each kind "
-            f"were asked instead of {effort.questions:,}, and the divergence from the true distribution was not "
+            f"The table has more than {counted(effort.most_rows, 'row')}: "
+            f"{counted(effort.few_questions, 'question was', 'questions were')} asked "
+            f"of each kind instead of {effort.questions:,}, and the divergence from the true distribution was not "
             "calculated."
         )
     for found in facts["beliefs"]:
@@ -260,7 +262,8 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
         said.append(f"No questions were asked: {facts['no_utility']}.")
     elif facts["utility"] and asked < effort.questions:
         said.append(
-            f"Errors of answers are estimated from {asked:,} questions of each kind, instead of {effort.questions:,}."
+            f"Errors of answers are estimated from {counted(asked, 'question')} of each kind, instead of "
+            f"{effort.questions:,}."
         )
     if not effort.divergence and facts["recipe"]["sensitive"]:
         said.append("The divergence from the true distribution was not calculated.")

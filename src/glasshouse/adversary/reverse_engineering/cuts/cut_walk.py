@@ -29,6 +29,7 @@ from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.sampling import NotReached, Sampled, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -125,8 +126,9 @@ def sample_failed_cuts(
         if last is not None:
             done = f"after {last.n_sweeps:,} rounds of {chains} independent samplings the error was {last.figures()}"
         raise NotSupported(
-            f"sampling did not reach an error of {error:g} for {layout.n_places:,} people who depend on each "
-            f"other through {layout.n_cuts:,} rejected cuts: {done}",
+            f"sampling did not reach an error of {error:g} for "
+            f"{counted(layout.n_places, 'person who depends', 'people who depend')} on each "
+            f"other through {counted(layout.n_cuts, 'rejected cut')}: {done}",
             instead="allow a larger error (error=, --error), or attack a smaller table",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
@@ -323,8 +325,9 @@ class Rest:
         if not np.array_equal(total, self.sizes):
             wrong = int(np.argmax(total != self.sizes))
             raise InputError(
-                f"group {wrong} has {self.sizes[wrong]:,} people whose values are not known, and {total[wrong]:,} "
-                "values for them: these numbers must be equal"
+                f"group {wrong} has "
+                f"{counted(self.sizes[wrong], 'person whose value is', 'people whose values are')} not "
+                f"known, and {counted(total[wrong], 'value')} for them: these numbers must be equal"
             )
 
 

@@ -31,8 +31,9 @@ def unpublished_beliefs(
     n = sum(sizes)
     if (n + 1) ** len(listed) * n > most_states:
         raise NotSupported(
-            f"the probabilities for {n:,} people who were not published cannot be computed: {len(listed):,} values "
-            "would have to be considered for them, which are too many",
+            f"the probabilities for {counted(n, 'person who was', 'people who were')} not published cannot be "
+            "computed: "
+            f"{counted(len(listed), 'value')} would have to be considered, which is too much work",
             instead="publish with last='merge', or use linking",
         )
     borders = set(np.cumsum(sizes).tolist())

@@ -104,7 +104,8 @@ class QuasiOnly(Strategy):
             )
         if any(one.needs_sensitive for one in task.principles):
             return NotSupported(
-                f"{release.n_tuples:,} records grouped by {method!r} cannot be analysed: the principle depends on "
+                f"{counted(release.n_tuples, 'record')} grouped by {method!r} cannot be analysed: the principle "
+                "depends on "
                 "the sensitive values, so rejected cuts reveal something about them, and no way to analyse this is "
                 "known",
                 instead=SMALL,

@@ -29,6 +29,7 @@ from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun, as_it_
 from glasshouse.adversary.reverse_engineering.worlds.worlds import World, Worlds, exact_weight
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import Column, Domain, code
+from glasshouse.plural import counted
 from glasshouse.release import Release
 
 if TYPE_CHECKING:
@@ -152,8 +153,9 @@ def exact_posterior(
             continue
         if n_runs >= limit_runs:
             raise NotSupported(
-                f"the exact probabilities cannot be computed: of {n_worlds:,} possible tables some were not "
-                f"reached in {n_runs:,} runs of the algorithm, and {limit_runs:,} runs are allowed",
+                f"the exact probabilities cannot be computed: of {counted(n_worlds, 'possible table')} some were not "
+                f"reached in {counted(n_runs, 'run')} of the algorithm, and "
+                f"{counted(limit_runs, 'run is', 'runs are')} allowed",
                 instead="attack a table of fewer people, raise the limit (most_runs=, --most-runs), or estimate by "
                 "sampling (how='sampled', --how sampled)",
             )

@@ -34,6 +34,7 @@ from glasshouse.adversary.reverse_engineering.worlds.world_codes import MOST_LIS
 from glasshouse.adversary.reverse_engineering.worlds.worlds import Worlds
 from glasshouse.adversary.sampling import Exhausted, NotReached, Sampled, half_width, sample
 from glasshouse.errors import InputError, NotSupported, ParameterError
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -455,8 +456,8 @@ def _first_worlds(
             begins.append(found)
     if not begins:
         raise NotSupported(
-            f"no possible table was found to start the sampling from: {likelihood.n_runs:,} runs on "
-            f"{likelihood.n_worlds:,} tables found none that can have produced this release",
+            f"no possible table was found to start the sampling from: {counted(likelihood.n_runs, 'run')} on "
+            f"{counted(likelihood.n_worlds, 'table')} found none that can have produced this release",
             instead="allow more runs (most_runs=, --most-runs), or check that people, counts, algorithm and parameters "
             "are those of the release",
         )
