@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from glasshouse import plural
 from glasshouse.errors import InputError, NotSupported
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def unpublished_beliefs(
     n = sum(sizes)
     if (n + 1) ** len(listed) * n > most_states:
         raise NotSupported(
-            f"the probabilities for {counted(n, 'person who was', 'people who were')} not published cannot be "
+            f"the probabilities for {plural.counted(n, 'person who was', 'people who were')} not published cannot be "
             "computed: "
-            f"{counted(len(listed), 'value')} would have to be considered, which is too much work",
+            f"{plural.counted(len(listed), 'value')} would have to be considered, which is too much work",
             instead="publish with last='merge', or use linking",
         )
     borders = set(np.cumsum(sizes).tolist())
