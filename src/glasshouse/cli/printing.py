@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -43,6 +44,8 @@ __all__ = [
     "say_usage",
     "show_file",
     "show_release",
+    "signature_points",
+    "signature_told",
     "summary",
 ]
 
@@ -187,6 +190,40 @@ def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[s
     recipe, told = release.recipe, (release.recipe, release.guarantee, LeftOut.of(release))
     points = [("Protected", protected(*told)), ("Not protected", not_protected(*told))]
     return [(head, _unbroken(text, (*recipe.quasi, *recipe.sensitive))) for head, text in points]
+
+
+def signature_told(folder: Path) -> dict[str, Any] | None:
+    """Who signed a release whose files are as its manifest lists them, when, and what is wrong with the signature.
+
+    None if there is no signature. Whose key it is was not checked.
+    """
+    from dataclasses import asdict
+
+    from glasshouse.errors import SourceError
+    from glasshouse.release.package.signature import signature_in
+
+    try:
+        signature = signature_in(folder)
+    except SourceError as error:
+        return {"signer": None, "date": None, "key": None, "checked": False, "fault": str(error)}
+    if signature is None:
+        return None
+    return {**asdict(signature), "checked": False, "fault": signature.mismatch(folder)}
+
+
+def signature_points(folder: Path, told: dict[str, Any] | None) -> list[tuple[str, str | list[str]]]:
+    """Who signed a release by what `signature_told` tells, and how to check that, with a heading."""
+    if told is None:
+        return [("Signed", "By nobody: the release does not show who published it.")]
+    if told["fault"] is not None:
+        said = f"The signature is not valid, so nobody can be taken for the signer: {told['fault']}."
+        return [("Signed", visible(said))]
+    said = (
+        f"By {told['signer']} on {told['date'][:10]}, as the signature says. It is valid for the key "
+        f"{told['key'][:16]} that it names, but whose key this is was not checked. To check it:"
+    )
+    command = f"  glasshouse verify {shlex.quote(str(folder))} --signed-by PUBLIC_KEY_FILE"
+    return [("Signed", _unbroken(said, [told["signer"]])), ("", [command])]
 
 
 def _unbroken(text: str, names: Sequence[str]) -> str:

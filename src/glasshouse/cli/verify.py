@@ -12,7 +12,17 @@ import click
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, in_options, plainly
-from glasshouse.cli.printing import protection, say, say_json, say_points, say_text, show_release, summary
+from glasshouse.cli.printing import (
+    protection,
+    say,
+    say_json,
+    say_points,
+    say_text,
+    show_release,
+    signature_points,
+    signature_told,
+    summary,
+)
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import InputError, SourceError
 from glasshouse.log import step
@@ -147,7 +157,9 @@ def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
 @options.printing_options
 @plainly
 def show(release: Path, rows: int, *, why: bool, as_json: bool) -> None:
-    """Show some rows of a release, and say what it protects and what it does not.
+    """Show some rows of a release, and say what it protects, what it does not, and who signed it.
+
+    Whether the named signer really signed it is checked by glasshouse verify with --signed-by.
 
     \b
     Examples:
@@ -160,11 +172,15 @@ def show(release: Path, rows: int, *, why: bool, as_json: bool) -> None:
     with step("load") as note:
         loaded = load(release)
         note(rows=loaded.n_tuples, tables=len(loaded.tables))
+    signature = signature_told(release)
     if as_json:
-        say_json(summary(loaded))
+        say_json({**summary(loaded), "signature": signature})
         return
     show_release(loaded, rows=rows)
-    say_points(protection(loaded))
+    points = protection(loaded)
+    if signature is not None or why:
+        points += signature_points(release, signature)
+    say_points(points)
     if why:
         say()
         say_text(loaded.guarantee)

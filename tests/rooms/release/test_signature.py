@@ -164,6 +164,46 @@ def test_the_command_says_what_it_replaces(signed: Path) -> None:
     assert told["signature"]["key"] == told["replaced"]["key"]
 
 
+def words_of(shown: Result) -> str:
+    assert shown.exit_code == 0, shown.output
+    return " ".join(shown.output.split())
+
+
+def test_show_names_the_signer_and_how_to_check_the_signature(signed: Path) -> None:
+    release = str(signed / "out" / "release")
+    signature = signature_in(Path(release))
+    assert signature is not None
+    shown = run("show", release)
+    assert f"Signed By The office on {signature.date[:10]}, as the signature says." in words_of(shown)
+    assert f"It is valid for the key {signature.key[:16]} that it names, but whose key this is was" in words_of(shown)
+    assert f"not checked. To check it: glasshouse verify {release} --signed-by PUBLIC_KEY_FILE" in words_of(shown)
+    told = json.loads(run("show", release, "--json").stdout)["signature"]
+    assert told["signer"] == "The office"
+    assert told["date"] == signature.date
+    assert (told["checked"], told["fault"]) == (False, None)
+
+
+def test_show_says_that_a_signature_is_not_valid(signed: Path) -> None:
+    file = signed / "out" / "release" / "signature.json"
+    file.write_text(file.read_text().replace("The office", "Somebody else"))
+    shown = words_of(run("show", str(file.parent)))
+    assert "Signed By Somebody else" not in shown
+    assert "Signed The signature is not valid, so nobody can be taken for the signer" in shown
+    assert "was not made with this key, or was changed since" in shown
+    file.write_text("{}")
+    assert "is not the signature of a release" in words_of(run("show", str(file.parent)))
+    assert json.loads(run("show", str(file.parent), "--json").stdout)["signature"]["signer"] is None
+
+
+def test_show_tells_that_nobody_signed_only_in_the_details(tmp_path: Path) -> None:
+    gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity").save(tmp_path / "release")
+    assert "igned" not in words_of(run("show", str(tmp_path / "release")))
+    assert "Signed By nobody: the release does not show who published it." in words_of(
+        run("show", str(tmp_path / "release"), "--why")
+    )
+    assert json.loads(run("show", str(tmp_path / "release"), "--json").stdout)["signature"] is None
+
+
 def test_keys_are_not_replaced_and_may_have_a_password(tmp_path: Path) -> None:
     gh.new_key(tmp_path / "steward.pem", password=b"long")
     with pytest.raises(gh.OutputError, match="never replaces a key"):

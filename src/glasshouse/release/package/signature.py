@@ -173,8 +173,8 @@ def refuse_signed(folder: Path, key: str = "") -> None:
                 raise OutputError(f"{error}: to sign in place of it, give replace=True", path=place) from None
         if earlier.key != key:
             raise OutputError(
-                f"{place} is already {earlier}. This is another key, so the release was not signed again: to replace "
-                "that signature, give replace=True",
+                f"{place} is already {earlier}. Your key is another one, so the release was not signed again: to "
+                "replace that signature, give replace=True",
                 path=place,
             )
 
