@@ -66,7 +66,7 @@ def test_the_disk_the_command_line_and_inspect_say_it_too(tmp_path: Path, monkey
     result = run(given, code=2)
     assert "looks like e-mail addresses" in result.stderr
     assert "--accept direct-identifiers" in result.stderr
-    assert "The column contact is not published." in result.stderr
+    assert "Not published: contact." in result.stderr
     assert not Path("out").exists()
     run(f"{given} --accept direct-identifiers")
     found = gh.inspect("people.csv", sensitive="disease", roles={"contact": "quasi"})

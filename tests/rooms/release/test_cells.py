@@ -282,7 +282,7 @@ def test_a_manifest_with_another_dialect_is_refused(tmp_path: Path) -> None:
     manifest = json.loads(file.read_text())
     manifest["resources"][0]["dialect"]["delimiter"] = ";"
     file.write_text(json.dumps(manifest))
-    with pytest.raises(gh.SourceError, match="in a way that Glasshouse does not write"):
+    with pytest.raises(gh.SourceError, match="was not written by Glasshouse"):
         gh.load(tmp_path / "release")
 
 
