@@ -48,7 +48,7 @@ def reproduce(
     >>> import glasshouse as gh
     >>> found = gh.reproduce("angel", rows=2000, questions=10)
     >>> found.claims[-2].text, found.claims[-2].verdict.word
-    ("A combination of columns (a marginal) always has a smaller divergence with a table of its own", 'yes')
+    ('A combination of columns (a marginal) always has a smaller divergence with a table of its own', 'yes')
     """
     import time
     from pathlib import Path
