@@ -89,7 +89,7 @@ def test_a_steward_gives_other_classes() -> None:
     [
         ([1.0, 0.0, 2.0], "not positive"),
         ([1.0, -3.0, 2.0], "not positive"),
-        ([1.0, float("inf"), 2.0], "not positive or are infinite"),
+        ([1.0, float("inf"), 2.0], "infinite or not positive"),
         (["1", "x", "2"], "no numbers"),
     ],
 )

@@ -288,7 +288,7 @@ def test_what_was_not_published_with_it_and_what_is_missing_is_refused(archive: 
     def less(_new: zipfile.ZipFile, files: dict[str, bytes]) -> None:
         del files["README.md"]
 
-    with pytest.raises(gh.SourceError, match=r"were not published with it, such as 'more\.csv'"):
+    with pytest.raises(gh.SourceError, match=r"was not published with it, such as 'more\.csv'"):
         gh.load(rewritten(archive, more))
     with pytest.raises(gh.SourceError, match=r"missing: README\.md"):
         gh.load(rewritten(archive, less))
