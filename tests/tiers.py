@@ -58,9 +58,9 @@ def kept(cases: Sequence[tuple[str, tuple[str, ...]]], one_in: int) -> set[str]:
     return chosen
 
 
-def tables(n: int) -> int:
-    """So many tables, times what GLASSHOUSE_TABLES says; a twentieth without."""
-    return max(1, int(n * FACTOR))
+def tables(n: int, least: int = 1) -> int:
+    """So many tables, times what GLASSHOUSE_TABLES says; a twentieth without. Never fewer than ``least``."""
+    return max(least, int(n * FACTOR))
 
 
 def examples(n: int) -> int:

@@ -76,7 +76,7 @@ def test_rows_that_do_not_fit_are_refused(session: Any, tmp_path: Path) -> None:
         ):
             engine.shuffle(toy.rows, few, toy.finish, ballast=small.ballast)
         narrow = [gt, type(bt)(name="bt", n_parts=2, n_words=1)]
-        with pytest.raises(SparkFailed, match="where 1 columns were expected"):
+        with pytest.raises(SparkFailed, match="where 1 column was expected"):
             engine.shuffle(toy.rows, narrow, toy.finish, ballast=small.ballast)
 
 

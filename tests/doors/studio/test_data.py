@@ -141,7 +141,7 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
     page.get_by_label("A tree of your own").check()
     levels.locator("tbody tr").nth(1).wait_for()
     page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n   c\n  d")
-    levels.get_by_text("Line 5 is indented by 3 blanks").wait_for()
+    levels.get_by_text("Line 5 is indented by 3 spaces").wait_for()
     page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n  c")
     levels.get_by_text("lacks 1 of 4 values").wait_for()
     outline = page.get_by_label("The tree as an outline")

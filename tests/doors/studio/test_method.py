@@ -149,7 +149,7 @@ def test_what_is_sent_wrongly_is_refused_in_plain_words(at_hospital: Sitting) ->
         assert at_hospital.desk.choices == before
         assert at_hospital.desk.job("compare") is None
         live = client.post("/method/words", data={"recoding": "taxonomies"}).text
-        assert "the recoding &#39;taxonomies&#39; needs a table with taxonomies" in live
+        assert "The recoding &#39;taxonomies&#39; needs a table with taxonomies" in live
         assert 'role="alert"' not in client.post("/method/words", data={"method": "mirror"}).text
         assert client.post("/method/choose", data={"method": "mondrian"}).status_code == 303
         shown = client.get("/method").text

@@ -702,7 +702,7 @@ def test_what_cannot_be_is_refused() -> None:
         sample_failed_cuts(cuts_of([0, 0, 1], [[0, 1], [2]], [], ell=2, fixed=[2, -1, -1]))
     with pytest.raises(gh.InputError, match="more people of a group"):
         sample_failed_cuts(cuts_of([0, 0], [[0, 1]], [], ell=2, fixed=[0, 0]))
-    with pytest.raises(gh.InputError, match="group 1 has 2 people whose values are not known, and 1 values"):
+    with pytest.raises(gh.InputError, match="group 1 has 2 people whose values are not known, and 1 value for them"):
         sample_failed_cuts(cuts_of([0, 1, 1], [[0], [2]], [], ell=2))
 
 

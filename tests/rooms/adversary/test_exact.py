@@ -354,7 +354,7 @@ def sized(name: str, n_tables: int, **choices: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("name", METHODS)
 def test_beliefs_are_those_of_the_slow_twin(name: str, shown: str) -> None:
-    done = compare(name, shown, by_force.random_cases(31, people=(4, 5, 6), **sized(name, tables(90))))
+    done = compare(name, shown, by_force.random_cases(31, people=(4, 5, 6), **sized(name, tables(90, 9))))
 
     assert done["divided"] > 0
     assert done["above"] == 0 or name not in SAFE
@@ -391,7 +391,7 @@ def test_a_release_that_worlds_give_with_unequal_probability_is_among_those_comp
 def test_beliefs_after_other_recodings_are_those_of_the_slow_twin(name: str, shown: str) -> None:
     method, twin = METHODS[name]
     compared = 0
-    for case in by_force.random_cases(33, tables(120), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
+    for case in by_force.random_cases(33, tables(120, 12), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
         names = [f"q{dim}" for dim in range(len(case.positions))]
         marginals = () if shown == "angel" else ((*names, "sensitive"), (names[-1], "sensitive"))
         if len(names) == 1 and shown == "angel with two marginals":
@@ -436,7 +436,7 @@ def product_of(prior: Callable[[Any, Any], Fraction]) -> Callable[[by_force.Worl
 def test_priors_and_corruption_weigh_the_worlds_and_change_nothing_else(name: str) -> None:
     method, twin = METHODS[name]
     random = Random(7)
-    for case in by_force.random_cases(34, tables(50), people=(4, 5), extra=(0, 1), max_worlds=40, **SMALL):
+    for case in by_force.random_cases(34, tables(50, 5), people=(4, 5), extra=(0, 1), max_worlds=40, **SMALL):
         release, weights = telling(evidence_of(twin, case, by_force.by_boxes))[0]
         values = sorted(set(case.values))
 
@@ -487,7 +487,7 @@ def test_a_prior_says_nothing_of_who_is_in_the_table_however_large_its_weights_a
 def test_worlds_that_cannot_have_given_the_release_may_be_left_out(name: str) -> None:
     method, twin = METHODS[name]
     fewer = 0
-    for case in by_force.random_cases(35, tables(30), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
+    for case in by_force.random_cases(35, tables(30, 3), people=(4, 5), extra=(0, 1), max_worlds=60, **SMALL):
         release, weights = telling(evidence_of(twin, case, by_force.by_boxes))[0]
         covered = {
             row: {

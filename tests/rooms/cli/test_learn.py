@@ -101,7 +101,7 @@ def test_nothing_is_written_into_a_release(place: Path) -> None:
 
 
 def test_where_nothing_can_be_learned_the_answer_comes_and_a_note_says_so(tmp_path: Path) -> None:
-    assert "at least 200 people are needed" in run("learn few", code=2).stderr
+    assert "the release has fewer than 200 people" in run("learn few", code=2).stderr
     result = run(f'query few "{SQL}" --keep few.json')
     assert "no model was written to few.json: " in result.stderr
     assert "count" in result.stdout

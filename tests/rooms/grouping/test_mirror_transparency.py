@@ -35,7 +35,9 @@ from tests.twins import by_force, enumerating, greedy, mirror
 @pytest.mark.parametrize("name", PRINCIPLES)
 def test_where_leaves_are_groups_what_she_believes_is_the_published_share(name: str) -> None:
     principle, _ = PRINCIPLES[name]
-    cases = by_force.random_cases(11, tables(140), people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50)
+    cases = by_force.random_cases(
+        11, tables(140, 14), people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50
+    )
     some = [case for case in cases if 0 in case.values]  # the designated one
 
     found = try_shares(name, lambda case: product(case, principle, inner="none", floor=1), some)

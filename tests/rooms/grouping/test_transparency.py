@@ -15,7 +15,7 @@ from tests.twins import by_force
 
 @pytest.mark.parametrize("name", SAFE)
 def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) -> None:
-    found = tally(name, SAFE[name], by_force.random_cases(1, tables(50), people=(4, 5, 6), **VALUES))
+    found = tally(name, SAFE[name], by_force.random_cases(1, tables(50, 5), people=(4, 5, 6), **VALUES))
 
     assert found.n_above == 0
     assert found.n_divided > 0, "a method that never divides proves nothing"

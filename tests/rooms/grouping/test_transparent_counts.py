@@ -82,7 +82,7 @@ def compared_with_twin(seed: int, n: int) -> tuple[int, int]:
 
 
 def test_nodes_are_those_of_the_slow_twin_in_the_tie_order_that_was_drawn() -> None:
-    seen = np.sum([compared_with_twin(seed, 8 + seed % 60) for seed in range(tables(600))], axis=0)
+    seen = np.sum([compared_with_twin(seed, 8 + seed % 60) for seed in range(tables(600, 60))], axis=0)
 
     assert (seen > 50).all(), "nodes were cut, and points parted"
 

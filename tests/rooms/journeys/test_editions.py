@@ -344,7 +344,7 @@ def test_what_was_decided_for_the_first_edition_cannot_be_changed(tmp_path: Path
 
 UNFIT: dict[str, tuple[dict[str, Any], str]] = {
     "boxes": ({"recoding": "boxes"}, "does not publish the people in one table"),
-    "marginals": ({"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])}, "with marginals"),
+    "marginals": ({"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])}, "and marginals"),
     "linking": ({"recoding": "anatomy", "method": "mondrian"}, "guarantees nothing against an attacker"),
 }
 

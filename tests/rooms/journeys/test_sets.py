@@ -451,7 +451,7 @@ def test_the_command_line_names_the_ways_out_as_its_own_options(folder: Path) ->
 @pytest.mark.parametrize("repeated", ["sample", "together"])
 def test_engines_that_read_in_batches_refuse_it_by_name(folder: Path, repeated: str) -> None:
     told = run(f"glasshouse publish stays.csv {OPTIONS} --repeated {repeated} --engine disk --out out", code=2).output
-    assert f"--repeated {repeated} with --engine disk" in told
+    assert f"--repeated {repeated} cannot be used with --engine disk" in told
     assert "memory" in told
 
 
