@@ -433,7 +433,7 @@ UNSUPPORTED = {
     "SELECT Sex, COUNT(*) AS Sex GROUP BY Sex": "called 'Sex': rename one",
     "SELECT Sex, COUNT(*) GROUP BY 1": "GROUP BY with the number of a column",
     "SELECT Sex, COUNT(*) GROUP BY ALL": "GROUP BY with ALL",
-    "SELECT Sex, COUNT(*) GROUP BY ROLLUP(Sex)": "ROLLUP in GROUP BY",
+    "SELECT Sex, COUNT(*) GROUP BY ROLLUP(Sex)": "ROLLUP",
 }
 UNSUPPORTED_CONDITIONS = {
     "age LIKE '1%'": "LIKE needs a column of texts, and 'age' contains whole numbers",
