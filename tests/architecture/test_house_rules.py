@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import PurePath
@@ -132,6 +133,7 @@ def test_methods_and_recodings_state_their_guarantee_and_show_an_example() -> No
     compare("has no section", [f"{name}: {section.split()[0]}" for name, section in missing])
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not here, which lists the files of the project")
 def test_the_project_names_no_machine() -> None:
     files = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False

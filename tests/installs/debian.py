@@ -54,7 +54,7 @@ class Bare:
         variables = {"HOME": HOME, "PATH": f"{VENV}/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "COLUMNS": "120"}
         begin = ["ip link set lo up", shlex.join(["mount", "-t", "proc", "proc", str(self.root / "proc")])]
         begin += [
-            shlex.join(["mount", "--bind", str(outside), str(self.root / inside[1:])])
+            shlex.join(["mount", "--rbind", str(outside), str(self.root / inside[1:])])
             for outside, inside in {Path("/dev"): "/dev", **self.shown}.items()
         ]
         inside = shlex.join(["chroot", str(self.root), "env", "--chdir", HOME, *command])

@@ -7,6 +7,8 @@ every error into a line and an exit code, `printing` is the only place that prin
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 
@@ -33,6 +35,18 @@ def main() -> None:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the work is over, or undone: the exit code says which
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
+        _drop_unwritten()
+
+
+def _drop_unwritten() -> None:
+    """Drop what a stream cannot write: Python would try again when it ends, and leave with a code of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fail(message: str) -> None:

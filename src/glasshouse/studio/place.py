@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +53,8 @@ def look_at(desk: Desk, text: str) -> Place:
     try:
         path = Path(text).expanduser()
         path = Path(os.path.normpath(Path.cwd() / path))
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()  # `exists` hides from Python 3.14 on what is wrong
         return _seen(desk, path)
     except (OSError, RuntimeError, UnicodeError):
         return Place(None, "stop", "This folder cannot be read: its name is too long, or you have no permission.")

@@ -329,7 +329,7 @@ def _show(release: gh.Release) -> str:
 
     with CliRunner().isolation() as (out, *_):
         show_release(release, 3)
-    return out.getvalue().decode("utf-8", "replace")
+        return out.getvalue().decode("utf-8", "replace")
 
 
 # ------------------------------------------------------------------------------------------------------------ recipes
