@@ -49,7 +49,7 @@ _DIGITS: Final = 6  # behind the point of a weight
 _IN_CELLS, _EXACT = 2, 3  # attributes that a feature combines
 _FEWEST: Final = 200  # people to learn from
 _FEWEST_EACH: Final = 5  # people for every value, on average
-_MOST_CHANCES: Final = 30_000_000  # people times values: with more, learning would take longer than about ten minutes
+_MOST_CHANCES: Final = 30_000_000  # people times values: with more, learning would take many minutes
 _LEARNED: Final = 350  # bytes that learning takes for a seat, at least
 _FOR_RIDGES, _FOR_WEIGHTS = 60_000, 200_000  # people whose groups they are learned from
 
