@@ -339,11 +339,11 @@ MUTANTS = [
         "rooms/analyst/test_flat_tables.py",
     ),
     Mutant("pa.array(expected.amount)", "pa.array(np.round(expected.amount))", "rooms/analyst/test_duckdb.py"),
-    Mutant("elif force and release_named_by(place) is not None:", "elif False:", "rooms/cli/test_flat.py"),
+    Mutant("elif force and release_named_by(place) is not None:", "elif False:", "rooms/release/test_copies.py"),
     Mutant(
         "if name == wanted:\n            refuse_existing(place, force=force)",
         "if name == wanted:\n            pass",
-        "rooms/cli/test_flat.py",
+        "rooms/release/test_copies.py",
     ),
     Mutant(
         "numbers[at] - wanted < wanted - numbers[at - 1]",

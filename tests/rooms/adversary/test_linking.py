@@ -84,6 +84,9 @@ def test_cells_that_overlap_are_counted_or_give_a_mixture_that_says_so() -> None
     assert "no probability can be above 0.3333" in found["too many"].notes[0]
     assert found["overlap"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})  # c and d fill "high"
     assert found["one place"].of(0) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
+    # "any" holds four records for the six people who fit it; "high" has two more for the three who fit both
+    assert [found["too many"].present(person) for person in range(6)] == pytest.approx([2 / 3, 2 / 3, 1, 1, 2 / 3, 1])
+    assert found["too many"].of(0) == pytest.approx({"x": 2 / 9, "y": 2 / 9, "z": 2 / 9})
 
 
 @pytest.mark.parametrize("seed", range(25))

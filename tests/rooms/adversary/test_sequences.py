@@ -337,7 +337,8 @@ def test_beliefs_are_those_of_trying_every_world_and_every_choice() -> None:
 
 def test_corrupted_people_with_one_value_may_stand_anywhere_among_those_like_them() -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(30):
+    tried = tables(600)
+    for seed in range(tried):
         random = Random(seed)
         rows = {"q0": sorted(random.randrange(3) for _ in range(6)), "s": random.sample("aaabbc", 6)}
         alike = [row for row in range(6) if rows["q0"][row] == rows["q0"][3]]
@@ -348,7 +349,7 @@ def test_corrupted_people_with_one_value_may_stand_anywhere_among_those_like_the
         case = {"id": [], **rows}, False, gh.LDiversity(ell=2), method, recoding, corrupted
         outcomes[compared_with_all_worlds(seed, 800, case)] += 1
 
-    assert outcomes["compared"] > 10, outcomes
+    assert outcomes["compared"] > tried // 3, outcomes
 
 
 def line(values: list[str], **fields: Any) -> gh.Microdata:

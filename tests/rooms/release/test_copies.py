@@ -240,6 +240,20 @@ def test_a_changed_copy_is_noticed_and_an_old_one_is_not_left(tmp_path: Path) ->
         gh.verify(out)
 
 
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("format", ["xlsx", "stata"])
+def test_a_folder_that_is_no_copy_is_refused_before_anything_is_written(
+    tmp_path: Path, format: str, force: bool
+) -> None:
+    out = tmp_path / "out"
+    (out / format).mkdir(parents=True)
+    (out / format / "notes.txt").write_text("mine")
+    with pytest.raises(gh.OutputError, match=format):
+        publish(out, format, force=force)
+    assert [path.name for path in out.rglob("*")] == [format, "notes.txt"]
+    assert (out / format / "notes.txt").read_text() == "mine"
+
+
 def test_the_command_writes_copies_from_memory_and_from_disk(tmp_path: Path) -> None:
     import pyarrow.csv as pa_csv
 
