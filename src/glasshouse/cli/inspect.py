@@ -41,12 +41,17 @@ named_sensitive = click.option(
     help="The sensitive column, if you know it; otherwise the likeliest one is taken. The largest l for it is shown.",
 )
 
+found_decimal = click.option(
+    "--decimal", help="The decimal sign of a CSV file: a point or a comma; detected automatically if it is not given."
+)
+
 
 @click.command(short_help="Look at a table before you publish it: types, risks, likely roles.")
 @click.argument("file", type=click.Path())
 @named_sensitive
 @options.selection_options
 @options.source_options
+@found_decimal
 @options.printing_options
 @plainly
 def inspect(file: str, *, as_json: bool, **given: Any) -> None:
@@ -67,7 +72,7 @@ def inspect(file: str, *, as_json: bool, **given: Any) -> None:
     report = _inspected(file, given)
     if not as_json:
         report = _decided(report, file, given)
-    steps = first_steps(report, file=file, **_source_of(given))
+    steps = first_steps(report, file=file, **_source_of(given, report))
     if as_json:
         say_json({**report.to_dict(), "next_steps": steps})
     else:
@@ -82,6 +87,7 @@ def inspect(file: str, *, as_json: bool, **given: Any) -> None:
 @click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.selection_options
 @options.source_options
+@found_decimal
 @options.printing_options
 @plainly
 def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> None:
@@ -132,6 +138,7 @@ def init(file: str, out: Path, *, force: bool, as_json: bool, **given: Any) -> N
 @click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.selection_options
 @options.source_options
+@options.decimal_option
 @options.printing_options
 @plainly
 def taxonomy(
@@ -237,7 +244,7 @@ def _of_table(file: str, place: Path | None, given: dict[str, Any]) -> _Draft:
 
     report = _inspected(file, given)
     near = _from_there(file, Path("policy.toml") if place is None else place)
-    return _Draft(policy_from(report, file=near, **_source_of(given)), report.suggested)
+    return _Draft(policy_from(report, file=near, **_source_of(given, report)), report.suggested)
 
 
 def _inspected(file: str, given: dict[str, Any]) -> Inspection:
@@ -267,9 +274,10 @@ def _decided(report: Inspection, file: str, given: dict[str, Any]) -> Inspection
     return _inspected(file, {**given, "roles": roles}) if roles else report
 
 
-def _source_of(given: dict[str, Any]) -> dict[str, str]:
-    """What was said of the file."""
-    return {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
+def _source_of(given: dict[str, Any], report: Inspection) -> dict[str, str]:
+    """What was said of the file, and the decimal sign that was found in it."""
+    said = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
+    return said if report.decimal == "." else {**said, "decimal": report.decimal}
 
 
 def _from_there(file: str, policy: Path) -> str:

@@ -8,6 +8,7 @@
     long-values         values that are far longer than all others of their column
     look-alikes         sensitive values that differ only in case, blanks, invisible characters or the like
     same-numbers        sensitive values that are texts of one number: 1, 1.0 and 01
+    decimal-commas      sensitive values that are texts of numbers with a decimal comma: 72,5
     missing-words       several sensitive values that mean that the value is missing: unknown, n/a
     free-text           sensitive values that are sentences, of which hardly one repeats
     direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
@@ -34,7 +35,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
-from glasshouse.microdata.spelling import MISSING_WORDS, alike, key, same_numbers
+from glasshouse.microdata.spelling import MISSING_WORDS, alike, decimal_commas, key, same_numbers
 from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
@@ -57,6 +58,7 @@ __all__ = [
 ]
 
 CAUTIONS = (
+    "decimal-commas",
     "direct-identifiers",
     "free-text",
     "joined-records",
@@ -210,6 +212,7 @@ class Findings:
         if role == "sensitive":
             self._look_for_missing(name, values, rows, gaps=gaps)
             self._look_for_sentences(name, values, rows)
+            self._look_for_amounts(name, values)
 
     def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:
         """Look at a column as it was read, without counting its values first."""
@@ -357,6 +360,19 @@ class Findings:
         elif numbers:
             self.notices.append(
                 f"{name} has {count:,} values that write the same number in different ways, as 1 and 01 do"
+            )
+
+    def _look_for_amounts(self, name: str, values: pa.Array) -> None:
+        """Find amounts that are texts: nothing else would tell that values which differ only a little are close."""
+        if decimal_commas(values):
+            self._add(
+                "decimal-commas",
+                name,
+                len(values),
+                f"the sensitive column {name!r} has {_n(len(values), 'different text')} that look like numbers with a "
+                "decimal comma: as texts, numbers that differ only a little count as different values, although an "
+                "attacker learns the number almost exactly",
+                "read a text file with decimal=',', or write the numbers with a point",
             )
 
     def _look_for_missing(self, name: str, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool) -> None:

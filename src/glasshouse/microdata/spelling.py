@@ -44,6 +44,7 @@ __all__ = [
     "MISSING_WORDS",
     "alike",
     "cleaned",
+    "decimal_commas",
     "declared_spellings",
     "holds_texts",
     "key",
@@ -175,6 +176,19 @@ def same_numbers(texts: pa.Array) -> list[list[int]]:
     found = _together(list(numbers), list(numbers.values()))
     shown = list(numbers)
     return [[first[shown[place]] for place in places] for places in found]
+
+
+def decimal_commas(texts: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether texts look like numbers with a decimal comma: all of them are numbers, and some have a comma.
+
+    >>> decimal_commas(pa.array(["72,5", "80", None])), decimal_commas(pa.array(["72", "80"]))
+    (True, False)
+    """
+    known = texts.drop_null()
+    return bool(
+        pc.any(pc.match_substring(known, ",")).as_py()
+        and pc.all(pc.match_substring_regex(known, r"^[+-]?[0-9]+(,[0-9]+)?$")).as_py()
+    )
 
 
 def _together(texts: Sequence[str], keys: Sequence[object]) -> list[list[int]]:

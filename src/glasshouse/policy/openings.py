@@ -85,7 +85,10 @@ def _alternatives(
 
 
 def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """How cautions can be answered: look-alikes are merged, and free text and names of people are left out.
+    """How cautions can be answered.
+
+    Look-alikes are merged, numbers with a decimal comma are read as numbers, and free text and names of people are left
+    out.
 
     What may be an accident must be looked into, and is never offered to be accepted.
     """
@@ -100,6 +103,8 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
             ),
             {**choices, "normalise": merged},
         )
+    if {caution.name for caution in error.cautions} == {"decimal-commas"}:
+        yield "Numbers with a decimal comma are read as numbers.", {**choices, "decimal": ","}
     if len(texts) == len(error.cautions):
         kept = [name for name in choices.get("sensitive", ()) if name not in texts]
         changed = {**choices, "sensitive": kept}

@@ -18,6 +18,7 @@ COMMANDS = sorted(glasshouse.commands)
 # Where a word means another thing, because the command asks instead of demanding, or writes something else.
 OTHERWISE = {
     "--sensitive": {"inspect", "init"},
+    "--decimal": {"inspect", "init"},
     "--k": {"verify"},
     "--ell": {"verify"},
     "--t": {"verify"},

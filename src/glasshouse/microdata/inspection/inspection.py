@@ -11,7 +11,8 @@ Its ``repr``, which ends up in logs, does not.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -31,8 +32,10 @@ from glasshouse.microdata.inspection.uniqueness import (
     percent,
     uniqueness,
 )
+from glasshouse.microdata.reading.packed_file import STANDARD_INPUT
 from glasshouse.microdata.reading.sources import Source, open_source
 from glasshouse.microdata.roles import names_given
+from glasshouse.microdata.spelling import decimal_commas
 from glasshouse.plural import counted
 from glasshouse.visible import in_lines, visible
 
@@ -47,6 +50,7 @@ MOST_CANDIDATES = 12  # pairs and triples are tried among so many quasi-identifi
 WIDTH = 100  # of the printed report
 NAME_WIDTH = 28  # longer names of columns are cut in the printed table
 VALUE_WIDTH = 18  # longer values too
+_COMMAS = "numbers with a decimal comma were found, and are read as numbers: publish with decimal=','"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +111,8 @@ class Inspection:
         What reading assumed, and what to mind.
     cautions
         What stops publishing, with these roles, until it is mended or accepted.
+    decimal
+        The decimal sign with which a text file was read: given, or found in it.
     held
         The sensitive column as it was read, from which is computed what can be promised for it; never in the ``repr``.
     """
@@ -119,6 +125,7 @@ class Inspection:
     sensitive: SensitiveReport | None
     notices: tuple[str, ...]
     cautions: tuple[Caution, ...] = ()
+    decimal: str = "."
     held: pa.Table | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -163,6 +170,7 @@ class Inspection:
             "suggested": self.suggested,
             "undecided": {column.name: column.open_question for column in self.undecided},
             "risk": list(self.risk),
+            "decimal": self.decimal,
             "notices": list(self.notices),
             "cautions": [{**caution.to_dict(), "examples": list(caution.shown)} for caution in self.cautions],
         }
@@ -183,7 +191,7 @@ def inspect(
     roles: Mapping[str, Role] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     table: str | None = None,
     query: str | None = None,
 ) -> Inspection:
@@ -203,7 +211,7 @@ def inspect(
     roles
         The roles of columns that were decided: ``identifier``, ``quasi``, ``sensitive`` or ``leave out``, by column.
     delimiter, encoding, decimal
-        Of a CSV file, where the detection should not decide.
+        Of a CSV file, where the detection should not decide. `read` takes a point unless it is told ``decimal=","``.
     table, query
         Of a database: what to look at.
 
@@ -220,10 +228,24 @@ def inspect(
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
-    opened = open_source(
-        source, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=query
-    )  # fmt: skip
-    return inspected(opened, sensitive, roles)
+    open_with = partial(open_source, source, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    opened = open_with(decimal=decimal or ".")
+    again = not (isinstance(source, str) and source == STANDARD_INPUT)  # which can be read only once
+    if decimal is None and again and _writes_commas(opened):
+        decimal, opened = ",", open_with(decimal=",")
+        opened = replace(opened, notices=(*opened.notices, _COMMAS))
+    return replace(inspected(opened, sensitive, roles), decimal=decimal or ".")
+
+
+def _writes_commas(opened: Source) -> bool:
+    """Whether numbers of a text file have decimal commas: nothing has a point, and no comma may separate thousands."""
+    if opened.encoding is None or any(pa.types.is_floating(kind) for kind in opened.table.schema.types):
+        return False
+    texts = [column for column in opened.table.columns if pa.types.is_string(column.type)]
+    return any(
+        decimal_commas(column) and not pc.all(pc.match_substring_regex(column, r"^[^,]+(,[0-9]{3})?$")).as_py()
+        for column in texts
+    )
 
 
 def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, Role] | None = None) -> Inspection:

@@ -33,6 +33,7 @@ from pyarrow import csv as arrow_csv
 from glasshouse.errors import ParameterError, SchemaError, SourceError
 from glasshouse.microdata.reading.normal_form import contiguous, in_parallel
 from glasshouse.microdata.reading.quotes import Breaks, Quotes, count_breaks, is_joined
+from glasshouse.microdata.spelling import decimal_commas
 from glasshouse.plural import counted
 from glasshouse.unpacking.budget import Room
 
@@ -67,7 +68,6 @@ _MOST_EXACT_INTEGER = 2**53
 _NO_NUMBER = r"^(?:\+|-?0[0-9xX])"  # leading plus, zero or hexadecimal prefix: lost in a number
 _INTEGER = re.compile(r"[+-]?[0-9]+$", re.ASCII)
 _MOST_DIGITS = 309  # of an integer that a double can stand for
-_DECIMAL_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 HEAD_BYTES = 1 << 18
 """How much of a file is looked at before it is read."""
 
@@ -539,8 +539,7 @@ def kept_notice(names: Sequence[str]) -> str:
 def _has_decimal_commas(column: pa.ChunkedArray) -> bool:
     if not pa.types.is_string(column.type):
         return False
-    start = column.slice(0, ROWS_LOOKED_AT).drop_null()
-    return bool(len(start) and pc.all(pc.match_substring_regex(start, _DECIMAL_COMMA)).as_py())
+    return decimal_commas(column.slice(0, ROWS_LOOKED_AT))
 
 
 def _reads_as_number(name: str) -> bool:
