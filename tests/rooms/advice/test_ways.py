@@ -113,9 +113,18 @@ def test_what_a_way_costs_is_counted() -> None:
     assert ways["suppress"].suppress == Fraction(6, 10)
     assert "60 of 100 records (60 %)" in ways["suppress"].cost
     assert "80 of 100 records have" in ways["designated"].cost
-    assert "at most 20 groups" in ways["alpha"].cost
+    assert "at least 5 records, and more where 'no' is more frequent" in ways["alpha"].cost
     assert "at most 40 % of the records of a group" in ways["closeness"].promise
     assert "At most 16 of 100 records" in ways["perturbed"].cost
+
+
+@pytest.mark.parametrize(("n_yes", "ell"), [(16, 5), (19, 4), (40, 2), (41, None)])
+def test_designated_values_are_offered_with_room_to_divide_groups(n_yes: int, ell: int | None) -> None:
+    table = table_of(hiv=["no"] * (100 - n_yes) + ["yes"] * n_yes)
+    ways = {way.name: way for way in ways_out(Sketch.of(table), gh.LDiversity(2))}
+
+    expected = None if ell is None else gh.DesignatedLDiversity(ell=ell, values=("yes",))
+    assert (ways["designated"].principle if "designated" in ways else None) == expected
 
 
 def test_a_nearest_promise_of_the_same_kind_is_offered_first() -> None:
@@ -156,8 +165,8 @@ def test_t_closeness_of_two_columns_is_published_from_batches(tmp_path: Any) -> 
     assert gh.verify(tmp_path / "out").holds
 
 
-@pytest.mark.parametrize(("n_no", "alpha"), [(83, "0.85"), (85, "0.9"), (96, "0.97"), (99, "99/100")])
-def test_alpha_is_above_the_largest_share_if_it_can_be(n_no: int, alpha: str) -> None:
+@pytest.mark.parametrize(("n_no", "alpha"), [(55, "0.75"), (83, "0.95"), (96, "0.98"), (99, "0.995")])
+def test_alpha_leaves_room_above_the_largest_share(n_no: int, alpha: str) -> None:
     table = table_of(hiv=["no"] * n_no + ["yes"] * (100 - n_no))
     ways = {way.name: way for way in ways_out(Sketch.of(table), gh.LDiversity(2))}
 
