@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = [
+    "ChoiceOfEach",
     "categorical_option",
     "check_out",
     "choice",
     "chosen",
     "column_options",
     "decimal_option",
+    "for_each",
     "identifier_option",
     "marginal_option",
     "method_options",
@@ -65,6 +67,20 @@ def choice(name: str, words: Sequence[str], meaning: str, *, parameter: str | No
     """An option that is one of some words, by default the first."""
     names = (name,) if parameter is None else (name, parameter)
     return click.option(*names, type=click.Choice(words), default=words[0], show_default=True, help=meaning)
+
+
+class ChoiceOfEach(click.Choice[str]):
+    """One of some words, or ``COLUMN=WORD`` for one sensitive column."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the word, and keep the whole text, which is read with that of other options."""
+        super().convert(str(value).rpartition("=")[2], param, ctx)
+        return str(value)
+
+
+def for_each(name: str, word: str, meaning: str, **more: Any) -> Callable[[Any], Any]:
+    """An option for all sensitive columns, or, repeated, with ``COLUMN=`` for each of them."""
+    return click.option(name, multiple=True, metavar=f"[COLUMN=]{word}", help=meaning, **more)
 
 
 quasi_option = click.option(
@@ -174,23 +190,23 @@ reading_options = _apply(
 
 principle_options = _apply(
     click.option("--k", metavar="K", help="k-anonymity: every group has at least K records."),
-    click.option(
-        "--ell", metavar="L", help="l-diversity: in every group, no sensitive value has more than 1/L of the records."
+    for_each(
+        "--ell",
+        "L",
+        "l-diversity: in every group, no sensitive value has more than 1/L of the records. With several sensitive "
+        "columns, L is for all of them, and drug=3 is for one column: repeat the option for the others. All options "
+        "with [COLUMN=] work in this way.",
     ),
-    click.option(
-        "--distinct-ell",
-        metavar="L",
-        help="Distinct l-diversity: every group has at least L different sensitive values.",
-    ),
-    click.option(
+    for_each("--distinct-ell", "L", "Distinct l-diversity: every group has at least L different sensitive values."),
+    for_each(
         "--entropy-ell",
-        metavar="L",
-        help="Entropy l-diversity: the entropy of the sensitive values in every group is at least log L.",
+        "L",
+        "Entropy l-diversity: the entropy of the sensitive values in every group is at least log L.",
     ),
-    click.option(
+    for_each(
         "--recursive",
-        metavar="C,L",
-        help=(
+        "C,L",
+        (
             "Recursive (C, L)-diversity, such as 2,3: in every group, the most frequent value occurs at most C times "
             "as often as the L-th most frequent value and all rarer values together."
         ),
@@ -209,19 +225,22 @@ principle_options = _apply(
         help="With --k: (alpha, k)-anonymity: in every group, each sensitive value has at most this share of the "
         "records.",
     ),
-    click.option(
+    for_each(
         "--t",
-        metavar="T",
-        help="t-closeness: in every group, the distribution of the sensitive values differs by at most T from that "
+        "T",
+        "t-closeness: in every group, the distribution of the sensitive values differs by at most T from that "
         "of the whole table.",
     ),
-    choice(
+    for_each(
         "--distance",
-        ["equal", "ordered", "hierarchical"],
+        "equal|ordered|hierarchical",
         (
             "With --t: how the distance between two sensitive values is measured: all distances are equal, or they "
             "follow the order of the values, or their taxonomy."
         ),
+        type=ChoiceOfEach(["equal", "ordered", "hierarchical"]),
+        default=("equal",),
+        show_default=True,
     ),
 )
 

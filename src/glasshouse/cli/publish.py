@@ -25,6 +25,7 @@ from glasshouse.cli.printing import (
 )
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
 from glasshouse.errors import InputError
+from glasshouse.policy.keys import EACH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["marginals", "publish"]
 
-_BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top", "designated")
+_BY_COLUMN = ("taxonomy", "order", "bins", "bottom", "top", *sorted(EACH))
 # What says something about the method or the recoding of a policy, and nothing about another that is named instead.
 _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "retention", "domain")}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,14 +27,21 @@ from glasshouse.cli.printing import (
 from glasshouse.cli.progress import progress_of_steps
 from glasshouse.errors import InputError, SourceError
 from glasshouse.log import step
-from glasshouse.policy.choices import option
+from glasshouse.policy.choices import c_and_ell, option, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from glasshouse.journeys.verify import FolderCheck
     from glasshouse.release.package.signature import Signature
 
 __all__ = ["show", "sign", "verify"]
 
+_NUMBERS: dict[str, Callable[[str], Any]] = {
+    "ell": partial(whole, "--ell"),
+    "distinct_ell": partial(whole, "--distinct-ell"),
+    "recursive": c_and_ell,
+}
 _UNCHECKED = "which was not checked: give the public key with --signed-by"
 
 
@@ -43,13 +51,29 @@ _UNCHECKED = "which was not checked: give the public key with --signed-by"
 @options.sensitive_option
 @options.column_options
 @click.option("--k", type=int, metavar="K", help="Exit with code 1 if a group has fewer than K rows.")
-@click.option(
+@options.for_each(
     "--ell",
-    type=int,
-    metavar="L",
-    help=("Exit with code 1 if a sensitive value has more than 1/L of the rows of a group."),
+    "L",
+    "Exit with code 1 if a sensitive value has more than 1/L of the rows of a group. With several sensitive columns, L "
+    "is for all of them, and drug=3 is for one column: repeat the option for the others. All options with [COLUMN=] "
+    "work in this way.",
 )
-@click.option("--t", metavar="T", help=("Exit with code 1 if the table does not satisfy t-closeness for this T."))
+@options.for_each("--distinct-ell", "L", "Exit with code 1 if a group has fewer than L different sensitive values.")
+@options.for_each(
+    "--entropy-ell", "L", "Exit with code 1 if the table does not satisfy entropy l-diversity for this L."
+)
+@options.for_each("--recursive", "C,L", "Exit with code 1 if the table does not satisfy recursive (C, L)-diversity.")
+@click.option(
+    "--alpha", metavar="ALPHA", help="Exit with code 1 if a sensitive value has a larger share of the rows of a group."
+)
+@options.for_each("--t", "T", "Exit with code 1 if the table does not satisfy t-closeness for this T.")
+@options.for_each(
+    "--distance",
+    "equal|ordered|hierarchical",
+    "The distance that --t means. By default hierarchical for a column with --taxonomy, ordered for one with an order, "
+    "and equal otherwise.",
+    type=options.ChoiceOfEach(["equal", "ordered", "hierarchical"]),
+)
 @click.option(
     "--population",
     type=int,
@@ -74,8 +98,8 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
 
     RELEASE is a release (a folder or a zip file), or the folder that it was published into: the command checks
     whether the release keeps its guarantee. A large release is read in batches, so that it need not fit into memory.
-    FILE is a table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell and --t say what it
-    must satisfy. The last line says in one sentence what was found. The exit code is 1 if the check fails.
+    FILE is a table that any tool wrote: --quasi and --sensitive name its columns, and --k, --ell, --t and the like say
+    what it must satisfy. The last line says in one sentence what was found. The exit code is 1 if the check fails.
 
     \b
     Examples:
@@ -147,7 +171,14 @@ def _of_table(path: str, given: dict[str, Any]) -> dict[str, Any]:
     if not choices.get("quasi") and ("://" in path or Path(path).exists()):
         raise InputError("name the columns whose values others may know about people, with --quasi COLUMNS")
     taxonomies = {name: Taxonomy.of(text) for name, text in choices.pop("taxonomy", {}).items()}
-    return {**choices, "taxonomies": taxonomies, "ordered": choices.pop("order", {})}
+    orders = choices.pop("order", {})
+    for name, read in _NUMBERS.items():
+        asked = choices.get(name)
+        if isinstance(asked, dict):
+            choices[name] = {column: read(text) for column, text in asked.items()}
+        elif asked is not None:
+            choices[name] = read(asked)
+    return {**choices, "taxonomies": taxonomies, "ordered": orders}
 
 
 @click.command(short_help="Show what a release contains and guarantees.")

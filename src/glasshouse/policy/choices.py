@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse import bounds, catalog
 from glasshouse.errors import InputError, ParameterError
+from glasshouse.policy.keys import EACH
 from glasshouse.policy.table_format import format_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULTS",
+    "c_and_ell",
     "edition_arguments",
     "label",
     "limit",
@@ -242,27 +244,37 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
 
 
 def principle(choices: Mapping[str, Any], named: Named = option) -> Principle | dict[str, Principle]:
-    """Make the principle that is asked for; or one for each sensitive column, where these have other designated values.
+    """Make the principle that is asked for; or one for each sensitive column, where something is asked of one by name.
 
     Of a column of which no value is designated, all values are protected.
 
     >>> principle({"sensitive": ["ill", "drug"], "ell": 3, "designated": {"drug": ["X"]}})
     {'ill': LDiversity(ell=3), 'drug': DesignatedLDiversity(ell=3, values=('X',))}
+    >>> principle({"sensitive": ["ill", "pay"], "ell": {"ill": 3}, "t": {"pay": "0.2"}, "distance": "ordered"})
+    {'ill': LDiversity(ell=3), 'pay': TCloseness(t='0.2', distance='ordered')}
     """
-    designated = choices.get("designated")
-    if not isinstance(designated, Mapping):
+    own = {name: choices[name] for name in sorted(EACH) if isinstance(choices.get(name), Mapping)}
+    if not own:
         return one_principle(choices, named)
-    if choices.get("ell") is None:
+    if "designated" in own and choices.get("ell") is None:
         raise InputError(f"{named('designated')} can only be given with {named('ell')}")
-    known = _sensitive(choices) or list(designated)
-    for column in designated:
-        if column not in known:
-            near = get_close_matches(column, known, n=1)
-            listed = ", ".join(map(repr, known))
-            hint = f"did you mean {near[0]!r}?" if near else f"the sensitive columns are {listed}"
-            raise InputError(f"{named('designated')}: {column!r} is not a sensitive column: {hint}")
-    each = {column: one_principle({**choices, "designated": designated.get(column)}, named) for column in known}
-    return each if len(each) > 1 else each[known[0]]
+    known = _sensitive(choices) or list(dict.fromkeys(column for given in own.values() for column in given))
+    for name, given in own.items():
+        for column in given:
+            if column not in known:
+                near = get_close_matches(column, known, n=1)
+                listed = ", ".join(map(repr, known))
+                hint = f"did you mean {near[0]!r}?" if near else f"the sensitive columns are {listed}"
+                raise InputError(f"{named(name)}: {column!r} is not a sensitive column: {hint}")
+    each = {column: {**choices, **{name: given.get(column) for name, given in own.items()}} for column in known}
+    for column, asked in each.items():
+        if all(asked.get(name) is None for name in (*_OF_VALUES, "alpha")):
+            raise InputError(
+                f"nothing is guaranteed for the sensitive column {column!r}: name it too, with {named('ell')} or "
+                f"{named('t')}, or do not give it as a sensitive column"
+            )
+    made = {column: one_principle(asked, named) for column, asked in each.items()}
+    return made if len(made) > 1 else made[known[0]]
 
 
 def _sensitive(choices: Mapping[str, Any]) -> list[str]:
@@ -327,10 +339,20 @@ def one_principle(choices: Mapping[str, Any], named: Named = option) -> Principl
 def _recursive(text: str, named: Named) -> Principle:
     import glasshouse as gh
 
+    c, ell = c_and_ell(text, named)
+    return gh.RecursiveLDiversity(c=c, ell=ell)
+
+
+def c_and_ell(text: str, named: Named = option) -> tuple[str, int]:
+    """Read the two numbers of recursive diversity.
+
+    >>> c_and_ell("1/2, 3")
+    ('1/2', 3)
+    """
     c, _, ell = text.partition(",")
     if not (ell.strip().isdecimal() and len(ell) <= bounds.MOST_DIGITS):
         raise InputError(f"{named('recursive')} takes C,L such as 2,3, got {text[:100]!r}")
-    return gh.RecursiveLDiversity(c=c.strip(), ell=int(ell))
+    return c.strip(), int(ell)
 
 
 def _target(given: Mapping[str, Any], named: Named) -> Principle:

@@ -17,7 +17,7 @@ from glasshouse.bounds import exact
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.policy import choices as meaning
 from glasshouse.policy.document import SUFFIXES
-from glasshouse.policy.keys import COLUMN, TABLES, WITH_PARAMETERS, is_secret, plain
+from glasshouse.policy.keys import COLUMN, EACH, TABLES, WITH_PARAMETERS, is_secret, plain
 from glasshouse.policy.option_text import chosen, text_of_choice
 from glasshouse.visible import is_shown
 
@@ -155,6 +155,8 @@ def _words(name: str, value: Any, choices: Mapping[str, Any]) -> list[str] | Non
 
 def _is_same(name: str, one: Any, other: Any, choices: Mapping[str, Any]) -> bool:
     """Whether two values of a choice, beside these others, mean the same."""
+    if isinstance(one, dict) and isinstance(other, dict) and name in EACH:
+        return one.keys() == other.keys() and all(_is_same(name, one[c], other[c], choices) for c in one)
     if name in _NUMBERS:
         try:
             return exact(one) == exact(other)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMN",
+    "EACH",
     "TABLES",
     "WITH_PARAMETERS",
     "Key",
@@ -35,10 +36,11 @@ __all__ = [
 
 
 class Key(NamedTuple):
-    """A key: the choice that it makes, and what its value must be."""
+    """A key: the choice that it makes, what its value must be, and whether each sensitive column may have its own."""
 
     choice: str
     kind: str
+    each: bool = False
 
 
 TABLES: dict[str, dict[str, Key]] = {
@@ -63,14 +65,14 @@ TABLES: dict[str, dict[str, Key]] = {
     "columns": {},
     "principle": {
         "k": Key("k", "a whole number"),
-        "ell": Key("ell", "a whole number"),
-        "distinct_ell": Key("distinct_ell", "a whole number"),
-        "entropy_ell": Key("entropy_ell", "a number"),
-        "recursive": Key("recursive", "text"),
-        "designated": Key("designated", "a list of values, or such a list for each column"),
+        "ell": Key("ell", "a whole number", each=True),
+        "distinct_ell": Key("distinct_ell", "a whole number", each=True),
+        "entropy_ell": Key("entropy_ell", "a number", each=True),
+        "recursive": Key("recursive", "text", each=True),
+        "designated": Key("designated", "a list of values", each=True),
         "alpha": Key("alpha", "a number"),
-        "t": Key("t", "a number"),
-        "distance": Key("distance", "one of equal, ordered, hierarchical"),
+        "t": Key("t", "a number", each=True),
+        "distance": Key("distance", "one of equal, ordered, hierarchical", each=True),
         "rho1": Key("rho1", "a number"),
         "rho2": Key("rho2", "a number"),
         "delta": Key("delta", "a number"),
@@ -111,6 +113,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "threads": Key("threads", "a whole number"),
     },
 }
+EACH = frozenset(key.choice for keys in TABLES.values() for key in keys.values() if key.each)
+"""The choices of which each sensitive column may have its own."""
 COLUMN: dict[str, Key] = {
     "taxonomy": Key("taxonomy", "a taxonomy"),
     "order": Key("order", "a list of values"),
@@ -170,7 +174,7 @@ def choices_of(document: Document) -> dict[str, Any]:
                 choices.setdefault(WITH_PARAMETERS[table], {})[name] = value
                 continue
             _check_known(document, (table,), name, known)
-            choices[known[name].choice] = _checked(document, keys, known[name].kind, value)
+            choices[known[name].choice] = _checked(document, keys, known[name], value)
     return choices
 
 
@@ -181,7 +185,7 @@ def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, 
         for name, value in wishes.items():
             _check_known(document, ("columns", column), name, COLUMN)
             key = COLUMN[name]
-            checked = _checked(document, ("columns", column, name), key.kind, value)
+            checked = _checked(document, ("columns", column, name), key, value)
             if key.kind != "true or false":
                 choices.setdefault(key.choice, {})[column] = checked
             elif checked:
@@ -194,7 +198,7 @@ def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
     >>> plain({"quasi": ["age"], "sensitive": "disease", "ell": "3", "k": None, "top": {"age": "80"}})
     {'quasi': ['age'], 'sensitive': ['disease'], 'ell': 3, 'top': {'age': 80}}
     """
-    kinds = {key.choice: key.kind for keys in TABLES.values() for key in keys.values()}
+    known = {key.choice: key for keys in TABLES.values() for key in keys.values()}
     by_column = {key.choice: key.kind for key in COLUMN.values()}
     made: dict[str, Any] = {}
     for name, value in choices.items():
@@ -204,8 +208,10 @@ def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = {column: _plain(name, by_column[name], inner) for column, inner in value.items()}
         elif name in by_column:
             made[name] = list(value)
-        elif name in kinds:
-            made[name] = _plain(name, kinds[name], value)
+        elif name in EACH and isinstance(value, Mapping):
+            made[name] = {column: _plain(name, known[name].kind, inner) for column, inner in value.items()}
+        elif name in known:
+            made[name] = _plain(name, known[name].kind, value)
         elif name in WITH_PARAMETERS.values():
             made[name] = dict(value)
         else:
@@ -228,8 +234,6 @@ def _plain(name: str, kind: str, value: Any) -> Any:
         return str(value)
     if isinstance(value, list | tuple):
         return [list(inner) if isinstance(inner, list | tuple) else inner for inner in value]
-    if isinstance(value, Mapping):
-        return {column: list(inner) for column, inner in value.items()}
     return value
 
 
@@ -262,8 +266,13 @@ def _check_known(document: Document, table: Keys, name: str, known: Collection[s
         refuse_unknown(document, (*table, name), what, name, known)
 
 
-def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
+def _checked(document: Document, keys: Keys, key: Key, value: Any) -> Any:
     """A value of the right kind; the message says what it must be, and not what it is."""
+    kind = key.kind
+    if key.each and isinstance(value, Mapping):
+        if not value or not all(_is(kind, inner) for inner in value.values()):
+            document.refuse(keys, f"{keys[-1]} must be {kind} for each sensitive column, such as {{disease = ...}}")
+        return dict(value)
     if kind == "a list of values or @FILE" and isinstance(value, str) and value.startswith("@"):
         return _lines(document, keys, value[1:])
     if kind == "a name or a list of names" and isinstance(value, str):
@@ -272,7 +281,7 @@ def _checked(document: Document, keys: Keys, kind: str, value: Any) -> Any:
         value = "brief" if value else "none"
     label = "text" if isinstance(value, str) else "a whole number"
     if not _is(label if kind == "a whole number or a text" else kind, value):
-        document.refuse(keys, f"{keys[-1]} must be {kind}")
+        document.refuse(keys, f"{keys[-1]} must be {kind}{', or one for each sensitive column' * key.each}")
     return _resolved(document, value) if kind == "a path" or (kind == "a taxonomy" and names_file(value)) else value
 
 
@@ -295,12 +304,6 @@ def _is(kind: str, value: Any) -> bool:
         case "a list of lists of names":
             return isinstance(value, list) and all(_is("a list of names", item) for item in value)
     assert kind.startswith("a list of values")
-    if kind.endswith("for each column") and isinstance(value, Mapping):
-        return bool(value) and all(map(_is_list_of_values, value.values()))
-    return _is_list_of_values(value)
-
-
-def _is_list_of_values(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, str | int | float | date) for v in value)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
+from glasshouse.policy.keys import COLUMN, EACH, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -54,11 +55,15 @@ def chosen(given: dict[str, Any]) -> dict[str, Any]:
     {'quasi': ['age', 'sex'], 'order': {'sex': ['F', 'M']}, 'ell': '3'}
     >>> chosen({"designated": ("HIV,flu",)}), chosen({"designated": ("ill=HIV,flu", "drug=X")})
     ({'designated': ['HIV', 'flu']}, {'designated': {'ill': ['HIV', 'flu'], 'drug': ['X']}})
+    >>> chosen({"ell": ("3",)}), chosen({"ell": ("ill=3", "drug=2")})
+    ({'ell': '3'}, {'ell': {'ill': '3', 'drug': '2'}})
     """
     choices: dict[str, Any] = {}
     for name, value in given.items():
         if name == "designated":
             value = _designated(value, names(given.get("sensitive")))
+        elif name in EACH:
+            value = _for_all_or_each(f"--{name.replace('_', '-')}", value)
         elif name in _READERS:
             value = _READERS[name](value)
         if value not in (None, [], {}, ()):
@@ -103,6 +108,24 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
         if not (name.strip() and names(values)):
             raise InputError(f"--designated takes COLUMN=VALUES, got {text!r}")
         found.setdefault(name.strip(), []).extend(names(values))
+    return found
+
+
+def _for_all_or_each(option: str, given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+    """Read what is asked of all sensitive columns, where the last one counts; or of each that is named."""
+    texts = (given,) if isinstance(given, str) else tuple(given or ())
+    named = [text for text in texts if "=" in text]
+    if not named:
+        return texts[-1] if texts else None
+    if len(named) < len(texts):
+        other = next(text for text in texts if "=" not in text)
+        raise InputError(
+            f"{option}: {named[0]} names a column and {other} does not: write COLUMN={other} for a column, or leave "
+            "out what names a column"
+        )
+    found = pairs(option, texts)
+    if len(found) < len(texts):
+        raise InputError(f"{option} names a column twice: give each column once")
     return found
 
 
@@ -157,6 +180,11 @@ def _of_all_or_each(values: Sequence[Any] | Mapping[str, Sequence[Any]]) -> str 
     return _by_column(_listed)(values) if isinstance(values, Mapping) else _listed(values)
 
 
+def _word_for_all_or_each(value: Any) -> str | tuple[str, ...]:
+    """A word for all columns, or one for each."""
+    return _by_column(_word)(value) if isinstance(value, Mapping) else _word(value)
+
+
 def _by_column(write: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
     return lambda given: tuple(f"{column}={write(value)}" for column, value in given.items())
 
@@ -179,6 +207,7 @@ _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
     **dict.fromkeys(("taxonomy", "bins", "bottom", "top"), _by_column(_word)),
     **dict.fromkeys(("parameters", "recoding_with"), _by_column(_parameter)),
     "order": _by_column(_listed),
+    **dict.fromkeys(EACH, _word_for_all_or_each),
     "designated": _of_all_or_each,
     **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),
 }
@@ -234,8 +263,6 @@ def with_keys(message: str) -> str:
     >>> with_keys("use missing='drop', or name the weight (weight=), or merge them with normalise=['town']")
     'use missing = "drop", or name the weight (weight in [roles]), or merge them with normalise in [columns.town]'
     """
-    from glasshouse.policy.keys import COLUMN, keys_of
-
     of_columns = {key.choice: name for name, key in COLUMN.items()}
 
     def key(argument: str, value: Any) -> str | None:

@@ -138,8 +138,8 @@ def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
     with _pointing(document, ("recoding",)):
         chosen.recoding(choices, _key)
     if "principle" in document.data:
-        by_column = isinstance(choices.get("designated"), dict)
-        with _pointing(document, ("principle", "designated") if by_column else ("principle",)):
+        of_columns = [name for name, key in TABLES["principle"].items() if isinstance(choices.get(key.choice), dict)]
+        with _pointing(document, ("principle", *of_columns[:1])):
             chosen.principle(choices, _key)
     if "suppress" in choices:
         from glasshouse.principles.parameters import exact_share

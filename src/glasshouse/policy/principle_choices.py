@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.policy.keys import EACH
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -47,15 +49,27 @@ def choices_asking_for(principle: Principle) -> dict[str, Any]:
 
 
 def choices_asking_for_each(principles: Mapping[str, Principle]) -> dict[str, Any] | None:
-    """The choices that ask for a principle of each column; None if there are none: only designated values may differ.
+    """The choices that ask for a principle of each column; None if there are none: sizes of groups cannot differ.
+
+    What all columns have in common is asked of all of them, but for designated values, which are those of one column.
 
     >>> import glasshouse as gh
     >>> choices_asking_for_each({"ill": gh.LDiversity(3), "drug": gh.DesignatedLDiversity(3, ["X"])})
     {'ell': 3, 'designated': {'drug': ['X']}}
-    >>> choices_asking_for_each({"ill": gh.LDiversity(3), "drug": gh.TCloseness("0.2")}) is None
+    >>> choices_asking_for_each({"ill": gh.LDiversity(3), "pay": gh.TCloseness("0.2", distance="ordered")})
+    {'ell': {'ill': 3}, 't': {'pay': '0.2'}, 'distance': {'pay': 'ordered'}}
+    >>> choices_asking_for_each({"ill": gh.AlphaKAnonymity("0.5", 3), "drug": gh.LDiversity(3)}) is None
     True
     """
     each = {column: choices_asking_for(one) for column, one in principles.items()}
-    designated = {column: own.pop("designated") for column, own in each.items() if "designated" in own}
-    first, *others = each.values()
-    return {**first, "designated": designated} if designated and all(own == first for own in others) else None
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for own in each.values() for name in own):
+        given = {column: own[name] for column, own in each.items() if name in own}
+        values = list(given.values())
+        if name != "designated" and len(given) == len(each) and all(value == values[0] for value in values):
+            found[name] = values[0]
+        elif name in EACH:
+            found[name] = given
+        else:
+            return None
+    return found

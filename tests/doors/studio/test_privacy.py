@@ -121,7 +121,7 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
             "suppress": {"ell": 2, "suppress": "0.75"},
             "designated": {"ell": 5, "designated": ["yes"]},
             "closeness": {"t": "0.1"},
-            "alpha": {"alpha": "0.9", "k": 5},
+            "alpha": {"alpha": "0.95", "k": 5},
             "perturbed": {"rho1": "0.2", "rho2": "0.5", "k": 6, "domain": ["no", "yes"]},
         }
         for take, choices in asked.items():

@@ -171,9 +171,9 @@ def test_an_option_overrides_the_column_that_it_names() -> None:
     ("written", "words"),
     [
         ('{diseas = ["HIV"]}', "'diseas' is not a sensitive column: did you mean 'disease'?"),
-        ('{disease = "HIV"}', "designated must be a list of values, or such a list for each column"),
-        ("{disease = []}", "designated must be a list of values, or such a list for each column"),
-        ("{}", "designated must be a list of values, or such a list for each column"),
+        ('{disease = "HIV"}', "designated must be a list of values for each sensitive column"),
+        ("{disease = []}", "designated must be a list of values for each sensitive column"),
+        ("{}", "designated must be a list of values for each sensitive column"),
     ],
 )
 def test_a_policy_points_at_the_line_of_what_is_wrong(written: str, words: str) -> None:

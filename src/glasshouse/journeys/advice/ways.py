@@ -189,8 +189,8 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> 
         nearest = sketch.feasible(principle)
         if nearest is not None:
             yield _way("nearest", nearest)
+    yield from _by_column(sketch, principle)
     if nearest is None:
-        yield from _by_column(sketch, principle)
         yield from _designated(sketch) if len(sketch.sensitive) == 1 else _designated_by_column(sketch)
         if not any(sketch.is_constant(i) for i in range(len(sketch.sensitive))):
             yield _closeness(sketch)
@@ -212,7 +212,7 @@ def _of_groups(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
 
 
 def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
-    """For several columns, what was asked for where it is possible, and t-closeness for the others."""
+    """For several columns, what is nearest to what was asked for, by column; t-closeness where nothing is near."""
     if len(sketch.sensitive) < 2:
         return
     asked = dict(principle) if isinstance(principle, Mapping) else dict.fromkeys(sketch.sensitive, principle)
@@ -223,7 +223,7 @@ def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
         if nearest is None and own.is_constant():
             return  # closeness to the table would protect nobody
         each[name] = _closeness(own).principle if nearest is None else nearest  # type: ignore[assignment]
-    if len(set(map(type, each.values()))) > 1:
+    if isinstance(principle, Mapping) or len(set(each.values())) > 1:
         yield _way("by-column", each)
 
 
