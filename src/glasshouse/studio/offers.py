@@ -3,27 +3,44 @@
 
 A field of an offer is a choice of the command line and of policies. What is typed is checked here as far as it must be
 to be a choice; whether the choices can be is for the package to say.
+
+Where a table has several sensitive columns, an offer can be for some of them, and a field can differ from column to
+column. The form names columns by their numbers: ``l-diversity.columns`` has those that the offer is for, and
+``l-diversity.ell@1`` is what is asked of column 1, if it is not what ``l-diversity.ell`` says.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glasshouse import bounds, catalog
 from glasshouse.errors import InputError
-from glasshouse.policy.keys import TABLES
+from glasshouse.policy.keys import EACH, TABLES
 from glasshouse.policy.principle_choices import choices_asking_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from glasshouse.principles.principle import Principle
 
-__all__ = ["ASKED", "OFFERS", "Field", "Offer", "asks", "choices_for", "choices_from", "texts_of"]
+__all__ = [
+    "ASKED",
+    "OFFERS",
+    "Field",
+    "Filled",
+    "Offer",
+    "asks",
+    "choices_for",
+    "choices_from",
+    "numbers_of",
+    "texts_of",
+]
 
 ASKED = (*(key.choice for key in TABLES["principle"].values()), "retention", "domain")
 """The choices that say what is asked for, and what goes with a bound on probabilities."""
+_OF_VALUES = ("ell", "distinct_ell", "entropy_ell", "recursive", "alpha", "t")
 _LINES = 5_000  # values of a declared domain
 _LONGEST = 200  # characters of a number
 
@@ -57,6 +74,11 @@ class Field:
     high: str = "50"
     step: str = "1"
 
+    @property
+    def differs(self) -> bool:
+        """Whether it can differ from one sensitive column to another."""
+        return self.choice in EACH
+
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
@@ -71,9 +93,14 @@ class Offer:
         """Its class."""
         return catalog.TARGETS[self.name] if self.name in catalog.TARGETS else catalog.PRINCIPLES[self.name]
 
-    def place(self, field: Field) -> str:
-        """What a field of it is called in the form."""
-        return f"{self.name}.{field.parameter}"
+    @property
+    def of_columns(self) -> bool:
+        """Whether it can be for some of several sensitive columns."""
+        return any(field.differs for field in self.fields)
+
+    def place(self, field: Field, number: int | None = None) -> str:
+        """What a field of it is called in the form, or its own field for the sensitive column with a number."""
+        return f"{self.name}.{field.parameter}" + ("" if number is None else f"@{number}")
 
 
 _SHARE = {"kind": "number", "low": "0.01", "high": "0.99", "step": "0.01"}
@@ -202,28 +229,73 @@ def asks(choices: Mapping[str, Any]) -> bool:
     return any(choices.get(name) is not None for name in ASKED if name not in ("distance", "lambda_", "domain"))
 
 
-def texts_of(choices: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """Which offers choices ask for, and what stands in the fields of all of them.
+class Filled(NamedTuple):
+    """A form as choices fill it in.
 
-    >>> asked, texts = texts_of({"ell": 4, "recursive": "2,3"})
-    >>> asked, texts["l-diversity.ell"], texts["recursive-l-diversity.c"], texts["t-closeness.t"]
-    (['l-diversity', 'recursive-l-diversity'], '4', '2', '0.2')
+    Parameters
+    ----------
+    asked
+        The offers that are asked for, by name.
+    texts
+        What stands in the fields of all offers.
+    columns
+        By offer, the numbers of the sensitive columns that it is for.
     """
-    asked = _asked(choices)
+
+    asked: list[str]
+    texts: dict[str, str]
+    columns: dict[str, list[int]]
+
+
+def texts_of(choices: Mapping[str, Any], sensitive: Sequence[str] = ()) -> Filled:
+    """Which offers choices ask for, of which of the sensitive columns, and what stands in the fields of all of them.
+
+    >>> filled = texts_of({"ell": 4, "recursive": "2,3"})
+    >>> filled.asked, filled.texts["l-diversity.ell"], filled.texts["recursive-l-diversity.c"]
+    (['l-diversity', 'recursive-l-diversity'], '4', '2')
+    >>> filled = texts_of({"ell": {"ill": 3}, "t": {"pay": "0.1"}}, ["ill", "pay"])
+    >>> filled.asked, filled.columns["t-closeness"], filled.texts["l-diversity.ell@0"]
+    (['l-diversity', 't-closeness'], [1], '3')
+    """
     texts = {offer.place(field): field.usual for offer in _LISTED for field in offer.fields}
+    columns = {offer.name: [*range(len(sensitive))] for offer in _LISTED}
+    if len(sensitive) > 1:
+        for offer in _LISTED:
+            own = [field for field in offer.fields if field.differs]
+            texts |= {offer.place(field, number): "" for field in own for number in columns[offer.name]}
+    if not any(isinstance(choices.get(name), Mapping) for name in EACH):
+        asked = _asked(choices)
+        for name in asked:
+            texts |= {OFFERS[name].place(field): text for field, text in _written(OFFERS[name], choices)}
+        return Filled(asked, texts, columns)
+    of_each = [{name: _of(value, column) for name, value in choices.items()} for column in sensitive]
+    asked = [name for name in OFFERS if any(name in _asked(own) for own in of_each)]
     for name in asked:
-        written: dict[str, list[str]] = {}
-        for field in OFFERS[name].fields:
-            value = choices.get(field.choice)
-            if field.kind in ("lines", "values"):
-                text = "\n".join(map(str, value or ()))
-            elif field.choice == "recursive":
-                parts = written.setdefault(field.choice, str(value).split(","))
-                text = parts.pop(0).strip() if parts else ""
-            else:
-                text = ("" if field.choice in ("delta", "rho2") else field.usual) if value is None else str(value)
-            texts[OFFERS[name].place(field)] = text
-    return asked, texts
+        columns[name] = [number for number, own in enumerate(of_each) if name in _asked(own)]
+        for number in columns[name]:
+            for field, text in _written(OFFERS[name], of_each[number]):
+                texts[OFFERS[name].place(field, number if field.differs else None)] = text
+    return Filled(asked, texts, columns)
+
+
+def _of(value: Any, column: str) -> Any:
+    """A choice as it is for one column."""
+    return value.get(column) if isinstance(value, Mapping) else value
+
+
+def _written(offer: Offer, choices: Mapping[str, Any]) -> list[tuple[Field, str]]:
+    """What choices, which ask for an offer, say in its fields."""
+    found, parts = [], str(choices.get("recursive")).split(",")
+    for field in offer.fields:
+        value = choices.get(field.choice)
+        if field.kind in ("lines", "values"):
+            text = "\n".join(map(str, value or ()))
+        elif field.choice == "recursive":
+            text = parts.pop(0).strip() if parts else ""
+        else:
+            text = ("" if field.choice in ("delta", "rho2") else field.usual) if value is None else str(value)
+        found.append((field, text))
+    return found
 
 
 def _asked(choices: Mapping[str, Any]) -> list[str]:
@@ -254,7 +326,7 @@ def choices_for(principle: Principle) -> dict[str, Any]:
     return {**dict.fromkeys(ASKED), **choices_asking_for(principle)}
 
 
-def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> dict[str, Any]:
+def choices_from(form: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """The choices that a form makes, with None for those that it takes back.
 
     Parameters
@@ -262,33 +334,92 @@ def choices_from(form: Mapping[str, Sequence[str]], values: Sequence[str]) -> di
     form
         What was sent: ``ask`` has the names of offers.
     values
-        The values of the sensitive column, which the form names by their numbers.
+        The sensitive columns, each with the values that the form names by their numbers.
     """
     found: dict[str, Any] = dict.fromkeys(ASKED)
     asked = form.get("ask", ())
     for name in asked:
         if name not in OFFERS:
             raise InputError("there is no such guarantee in this form: load the page again")
-    for offer in (offer for offer in _LISTED if offer.name in asked):
-        for field in offer.fields:
-            value = _read(field, form.get(offer.place(field), ()), values)
-            before = found[field.choice]
-            if field.choice == "recursive" and before is not None:
-                found[field.choice] = f"{before},{value}"
-            elif before is not None and before != value:
-                raise InputError(
-                    f"two guarantees give different numbers for {field.label.partition(',')[0]}: give the same "
-                    "number, or ask for only one of the two"
-                )
-            else:
-                found[field.choice] = str(value) if field.choice == "recursive" else value
     if not asked:
         raise InputError("nothing was chosen: choose at least one guarantee")
-    if {"l-diversity", "designated-l-diversity"} <= set(asked):
+    columns, for_some = list(values), False
+    for offer in (offer for offer in _LISTED if offer.name in asked):
+        if len(columns) < 2 or not offer.of_columns:
+            listed = next(iter(values.values()), ())
+            for field, value in _typed(offer, form, listed):
+                _put(found, field, value, None)
+            continue
+        for number in numbers_of(offer, form, len(columns)):
+            for field, value in _typed(offer, form, values[columns[number]], number):
+                _put(found, field, value, columns[number] if field.differs else None)
+        for_some = True
+    everywhere = [{*numbers_of(OFFERS[name], form, len(columns))} for name in _EITHER if name in asked]
+    if len(everywhere) > 1 and (len(columns) < 2 or set.intersection(*everywhere)):
         raise InputError(
             "protecting every value also protects the values that you name: choose only one of these two guarantees"
+            + " for a column" * (len(columns) > 1)
         )
+    for column in columns if for_some else ():
+        if all(_of(found[name], column) is None for name in _OF_VALUES):
+            raise InputError(f"nothing is guaranteed for the column {column!r}: choose a guarantee for it too")
+    return {name: _folded(name, value, columns) for name, value in found.items()}
+
+
+_EITHER = ("l-diversity", "designated-l-diversity")
+
+
+def numbers_of(offer: Offer, form: Mapping[str, Sequence[str]], n_columns: int) -> list[int]:
+    """The numbers of the sensitive columns that an offer is for: all, where the form does not ask."""
+    if f"{offer.name}.of-columns" not in form:
+        return [*range(n_columns)]
+    texts = form.get(f"{offer.name}.columns", ())
+    if any(not (text.isdecimal() and len(text) <= bounds.MOST_DIGITS and int(text) < n_columns) for text in texts):
+        raise InputError("there is no such column in this form: load the page again")
+    if not texts:
+        raise InputError(f"{offer.title}: choose the columns that this is for")
+    return sorted({int(text) for text in texts})
+
+
+def _typed(
+    offer: Offer, form: Mapping[str, Sequence[str]], values: Sequence[str], number: int | None = None
+) -> list[tuple[Field, Any]]:
+    """What is typed in the fields of an offer; with a number, for the sensitive column that has it and these values."""
+    found: list[tuple[Field, Any]] = []
+    for field in offer.fields:
+        texts = form.get(offer.place(field), ())
+        if number is not None and field.differs:
+            own = form.get(offer.place(field, number), ())
+            texts = own if field.kind == "values" or any(text.strip() for text in own) else texts
+        value = _read(field, texts, values)
+        if field.choice == "recursive":
+            value = str(value)
+            if found:  # both of its numbers are one choice
+                value = f"{found.pop()[1]},{value}"
+        found.append((field, value))
     return found
+
+
+def _put(found: dict[str, Any], field: Field, value: Any, column: str | None) -> None:
+    """Make a choice, for one column or for all; two offers may not say different things."""
+    before = found[field.choice] if column is None else (found[field.choice] or {}).get(column)
+    if before is not None and before != value:
+        raise InputError(
+            f"two guarantees give different numbers for {field.label.partition(',')[0]}: give the same "
+            "number, or ask for only one of the two"
+        )
+    if column is None:
+        found[field.choice] = value
+    elif value is not None:
+        found[field.choice] = {**(found[field.choice] or {}), column: value}
+
+
+def _folded(name: str, value: Any, columns: Sequence[str]) -> Any:
+    """A choice that is the same for every column, as one for all; designated values stay those of a column."""
+    if not isinstance(value, Mapping) or name == "designated" or len(value) < len(columns):
+        return value
+    first = value[columns[0]]
+    return first if all(one == first for one in value.values()) else dict(value)
 
 
 def _read(field: Field, texts: Sequence[str], values: Sequence[str]) -> Any:

@@ -17,7 +17,7 @@ from glasshouse.journeys.advice.ways import ways_out
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import attacker, listed
 from glasshouse.plural import counted
-from glasshouse.policy.choices import one_principle as principle_of
+from glasshouse.policy.choices import principle as principle_of
 from glasshouse.policy.choices import publish_arguments
 from glasshouse.policy.next_steps import changes_of
 from glasshouse.principles.background_sensitive import DeltaGrowth
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from glasshouse.journeys.advice.sketch import Sketch
     from glasshouse.principles.principle import Claim, Principle
 
-__all__ = ["USUAL_WAY", "Outlook", "Remedy", "costs_of_larger", "obstacle_of", "outlook"]
+__all__ = ["USUAL_WAY", "Outlook", "Remedy", "costs_of_larger", "obstacle_of", "outlook", "title_of"]
 
 _SIZE = 6  # of groups under a bound on probabilities
 _BEYOND = 3  # values of l above the largest one of which it is told what they would cost
@@ -115,7 +115,7 @@ table was made and everybody's age, sex and zipcode."]
     try:
         found.n_allowed = int(exact_share(choices.get("suppress", 0)) * sketch.n_people)
         principle = principle_of(choices)
-        found.title = principle.title
+        found.title = title_of(principle)
         planned = sketch.plan(publish_arguments(choices))
     except Infeasible as error:
         found.refused, found.infeasible = str(error), True
@@ -139,13 +139,25 @@ table was made and everybody's age, sex and zipcode."]
     return found
 
 
+def title_of(principle: Principle | Mapping[str, Principle]) -> str:
+    """What is asked for, in short: of all columns, or of each.
+
+    >>> import glasshouse as gh
+    >>> title_of({"ill": gh.LDiversity(3), "pay": gh.TCloseness("0.1")})
+    '3-diversity of ill and 0.1-closeness of pay'
+    """
+    if not isinstance(principle, Mapping):
+        return principle.title
+    return listed([f"{one.title} of {name}" for name, one in principle.items()], "and")
+
+
 def obstacle_of(error: Infeasible) -> dict[str, Any]:
     """The value that is too frequent, as a text if there is one, in which column, and how many people have it."""
     value = None if error.value is None else text_of(error.value)
     return {"value": value, "column": error.column, "count": error.count, "of": error.of}
 
 
-def _told(found: Outlook, sketch: Sketch, principle: Principle, claim: Claim) -> None:
+def _told(found: Outlook, sketch: Sketch, asked: Principle | Mapping[str, Principle], claim: Claim) -> None:
     """Put the guarantee in words for a person, and say against which attacker it is given."""
     nothing = claim.adversary is Adversary.LINKING and bool(claim.promise)
     level = -1 if nothing else _LEVELS.index(claim.adversary)
@@ -156,10 +168,12 @@ def _told(found: Outlook, sketch: Sketch, principle: Principle, claim: Claim) ->
     if nothing:
         found.promises_nothing = claim.promise
     else:
-        found.sentences = [principle.for_person(name, attacker(claim.adversary, sketch.quasi, name)) for name in names]
+        each = asked if isinstance(asked, Mapping) else dict.fromkeys(names, asked)
+        found.sentences = [each[name].for_person(name, attacker(claim.adversary, sketch.quasi, name)) for name in names]
     if level < 1 and not nothing:
         found.remedies.append(USUAL_WAY)
-    if level < len(_LEVELS) - 1 and not principle.bounds_beliefs and len(sketch.sensitive) == 1:
+    alone = None if isinstance(asked, Mapping) or len(sketch.sensitive) != 1 else asked
+    if level < len(_LEVELS) - 1 and alone is not None and not alone.bounds_beliefs:
         found.remedies.append(_about_beliefs())
 
 
@@ -188,11 +202,12 @@ def _remedies(sketch: Sketch, choices: Mapping[str, Any]) -> list[Remedy]:
     found = []
     for way in ways_out(sketch, principle_of(choices)):
         changes = changes_of(way)
-        if changes is None or isinstance(way.principle, Mapping) or way.sensitive is not None:
+        if changes is None or way.sensitive is not None:
             continue
-        button = f"Ask for {way.principle.title}"
+        title = title_of(way.principle)
+        button = f"Ask for {title}"
         if way.n_left_out:
-            button = f"Leave out {way.n_left_out:,} of {counted(sketch.n_people, 'record')}, for {way.principle.title}"
+            button = f"Leave out {way.n_left_out:,} of {counted(sketch.n_people, 'record')}, for {title}"
         found.append(Remedy(name=way.name, button=button, words=f"{way.promise} {way.cost}", choices=changes))
     return found
 

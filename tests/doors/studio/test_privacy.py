@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import glasshouse as gh
 from glasshouse import catalog
 from glasshouse.policy.choices import principle
 from glasshouse.studio.offers import ASKED, OFFERS, choices_for, choices_from, texts_of
@@ -28,7 +29,7 @@ def test_every_principle_of_the_catalogue_is_offered_and_makes_the_choices_that_
     for name, offer in OFFERS.items():
         form = {"ask": [name], **{offer.place(field): [field.usual] for field in offer.fields}}
         form |= {"designated-l-diversity.values": ["1"]} if name.startswith("designated") else {}
-        choices = choices_from(form, ["flu", "HIV"])
+        choices = choices_from(form, {"disease": ["flu", "HIV"]})
         made = principle(choices)
 
         assert made.name == name
@@ -43,13 +44,13 @@ def test_what_is_typed_comes_back_and_combinations_are_all_of_them() -> None:
     form = {"ask": ["k-anonymity", "recursive-l-diversity", "t-closeness"], "k-anonymity.k": ["4"]}
     form |= {"recursive-l-diversity.c": ["1/2"], "recursive-l-diversity.ell": ["3"]}
     form |= {"t-closeness.t": [".25"], "t-closeness.distance": ["ordered"]}
-    choices = choices_from(form, [])
+    choices = choices_from(form, {})
 
     assert {name: value for name, value in choices.items() if value is not None} == {
         "k": 4, "recursive": "0.5,3", "t": "0.25", "distance": "ordered",
     }  # fmt: skip
     assert principle(choices).title == "4-anonymity and recursive (0.5, 3)-diversity and 0.25-closeness"
-    asked, texts = texts_of(choices)
+    asked, texts, _ = texts_of(choices)
     assert set(asked) == set(form["ask"])
     assert texts["recursive-l-diversity.c"] == "0.5"
 
@@ -135,6 +136,109 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
             left_out = "For the 50 people in the release, but not for the 150 people who were left out: nobody"
             assert (left_out in shown) == (take == "suppress")
             assert ("The 150 people who were left out are not protected: only people" in shown) == (take == "suppress")
+
+
+# --- several sensitive columns ----------------------------------------------------------------------------------------
+
+VALUES = {"disease": ["flu", "HIV"], "drug": ["A", "B"], "smoker": ["no", "yes"]}
+
+
+def test_each_column_has_a_guarantee_of_its_own() -> None:
+    form = {
+        "ask": ["l-diversity", "designated-l-diversity", "t-closeness"],
+        **{f"{name}.of-columns": ["1"] for name in ("l-diversity", "designated-l-diversity", "t-closeness")},
+        "l-diversity.ell": ["3"],
+        "l-diversity.columns": ["0"],
+        "designated-l-diversity.ell": ["5"],
+        "designated-l-diversity.ell@1": ["4"],
+        "designated-l-diversity.columns": ["1"],
+        "designated-l-diversity.values@1": ["1"],
+        "t-closeness.t": ["0.2"],
+        "t-closeness.columns": ["2"],
+        "t-closeness.distance@2": ["ordered"],
+    }
+    choices = choices_from(form, VALUES)
+
+    assert {name: value for name, value in choices.items() if value is not None} == {
+        "ell": {"disease": 3, "drug": 4},
+        "designated": {"drug": ["B"]},
+        "t": {"smoker": "0.2"},
+        "distance": {"smoker": "ordered"},
+    }
+    filled = texts_of(choices, list(VALUES))
+    assert set(filled.asked) == set(form["ask"])
+    assert [filled.columns[name] for name in ("l-diversity", "designated-l-diversity", "t-closeness")] == [
+        [0],
+        [1],
+        [2],
+    ]
+    assert (filled.texts["designated-l-diversity.ell@1"], filled.texts["t-closeness.distance@2"]) == ("4", "ordered")
+
+
+def test_what_is_the_same_for_all_columns_is_one_number() -> None:
+    form = {"ask": ["l-diversity", "k-anonymity"], "k-anonymity.k": ["4"], "l-diversity.ell": ["3"]}
+    sent = {"l-diversity.of-columns": ["1"], "l-diversity.columns": ["0", "1", "2"], "l-diversity.ell@1": ["3"]}
+
+    assert choices_from(form, VALUES) == choices_from({**form, **sent}, VALUES) == {
+        **dict.fromkeys(ASKED), "ell": 3, "k": 4,
+    }  # fmt: skip
+    other = choices_from({**form, **sent, "l-diversity.ell@1": ["2"]}, VALUES)
+    assert other["ell"] == {"disease": 3, "drug": 2, "smoker": 3}
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"l-diversity.columns": ["0", "1"]}, "nothing is guaranteed for the column 'smoker'"),
+        ({"l-diversity.columns": []}, "choose the columns that this is for"),
+        ({"l-diversity.columns": ["3"]}, "no such column"),
+        ({"l-diversity.columns": ["-1"]}, "no such column"),
+        ({"l-diversity.columns": ["0", "1", "2"], "l-diversity.ell@1": ["x"]}, "must be a number"),
+        (
+            {"ask": ["l-diversity", "designated-l-diversity"], "l-diversity.columns": ["0", "1", "2"],
+             "designated-l-diversity.of-columns": ["1"], "designated-l-diversity.columns": ["1"],
+             "designated-l-diversity.ell": ["3"], "designated-l-diversity.values@1": ["0"]},
+            "only one of these two guarantees for a column",
+        ),
+        (
+            {"ask": ["l-diversity", "designated-l-diversity"], "l-diversity.columns": ["0", "2"],
+             "designated-l-diversity.of-columns": ["1"], "designated-l-diversity.columns": ["1"],
+             "designated-l-diversity.ell": ["3"]},
+            "at least one value to protect",
+        ),
+    ],
+)  # fmt: skip
+def test_a_column_without_a_guarantee_is_said(form: dict[str, Any], words: str) -> None:
+    sent = {"ask": ["l-diversity"], "l-diversity.ell": ["3"], "l-diversity.of-columns": ["1"], **form}
+    with pytest.raises(gh.InputError) as refused:
+        choices_from(sent, VALUES)
+
+    assert words in str(refused.value)
+
+
+def test_a_yes_and_no_column_beside_another_is_offered_a_guarantee_of_its_own(tmp_path: Path) -> None:
+    table = "age,sex,ill,smokes\n" + "".join(
+        f"{20 + i % 40},{'FM'[i % 2]},{'abcdef'[i * 7 % 6]},{'yes' if i % 9 == 0 else 'no'}\n" for i in range(240)
+    )
+    (tmp_path / "two.csv").write_text(table)
+    with (
+        seated(tmp_path / "two.csv", quasi=["age", "sex"], sensitive=["ill", "smokes"]) as made,
+        made.client() as client,
+    ):
+        text = sketched(client)
+        assert "for which columns" in text.lower()
+        sent = client.post("/privacy", data={"ask": "l-diversity", "l-diversity.ell": "3", "take": "by-column"})
+        assert sent.status_code == 303
+
+        assert made.desk.choices["ell"] == {"ill": 3}
+        assert list(made.desk.choices["t"]) == ["smokes"]
+        shown = client.get("/privacy").text
+        assert "3-diversity of ill and" in shown
+        assert "Nobody&#39;s ill can be inferred" in shown
+        for column, other in (("0", "1"), ("1", "0")):
+            offer = "l-diversity" if column == "0" else "t-closeness"
+            assert f'name="{offer}.columns" value="{column}" checked' in shown
+            assert f'name="{offer}.columns" value="{other}" checked' not in shown
 
 
 def test_a_table_that_cannot_be_read_is_said_and_can_be_read_again(tmp_path: Path) -> None:

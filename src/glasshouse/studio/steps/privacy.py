@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -97,19 +98,15 @@ def _form(
     status: int = 200,
 ) -> Response:
     """The page with its form: as it was decided, or as it was sent and refused."""
-    from glasshouse.cells.values import text_of
     from glasshouse.studio.offers import OFFERS, asks, texts_of
     from glasshouse.studio.outlook import Outlook, outlook
 
-    asked, texts = texts_of(choices)
-    values = sketch.values() if sketch.sensitive else []
+    asked, texts, columns = texts_of(choices, sketch.sensitive)
     texts["suppress"] = _percent(choices.get("suppress"))
-    picked = set(choices.get("designated") or ())
     if form is not None:
         asked = [name for name in form.get("ask", ()) if name in OFFERS]
         texts |= {name: form[name][0] for name in texts if form.get(name)}
-        numbers = set(form.get("designated-l-diversity.values", ()))
-        picked = {text for number, text in enumerate(_value_names(sketch)) if str(number) in numbers}
+        columns |= _ticked(form, columns)
     ell = _largest_ell(sketch)
     found = Outlook(refused=refused) if refused else outlook(sketch, choices) if asks(choices) else _nothing(sketch)
     return page(
@@ -122,16 +119,37 @@ def _form(
         offers=list(OFFERS.values()),
         asked=asked,
         texts=texts,
-        values=[
-            {"text": text_of(value), "count": n, "picked": text_of(value) in picked}
-            for value, n in values[:_MOST_VALUES]
-            if value is not None
-        ],
-        n_more=max(0, len(values) - _MOST_VALUES),
+        columns=columns,
+        values=_values(sketch, choices.get("designated") or (), form),
         slider=min(_MOST_SLIDER, max(_LEAST_SLIDER, 2 * ell)),
         outlook=found,
         **_reach(sketch, ell),
     )
+
+
+def _ticked(form: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """By offer, the columns that a form names, as it was sent."""
+    sent = [name for name in columns if f"{name}.of-columns" in form]
+    return {name: [n for n in range(len(columns[name])) if str(n) in form.get(f"{name}.columns", ())] for name in sent}
+
+
+def _values(
+    sketch: Sketch, designated: Sequence[str] | Mapping[str, Sequence[str]], form: Mapping[str, Sequence[str]] | None
+) -> list[dict[str, Any]]:
+    """For every sensitive column what its values are, which of them the form lists, and which of these are picked."""
+    from glasshouse.cells.values import text_of
+
+    found, several = [], len(sketch.sensitive) > 1
+    for number, name in enumerate(sketch.sensitive):
+        place = f"designated-l-diversity.values{f'@{number}' * several}"
+        own = designated.get(name, ()) if isinstance(designated, Mapping) else designated
+        values = sketch.values(number)
+        listed = [(text_of(value), n) for value, n in values[:_MOST_VALUES] if value is not None]
+        sent = None if form is None else form.get(place, ())
+        picked = [text in own if sent is None else str(i) in sent for i, (text, _) in enumerate(listed)]
+        shown = [{"text": text, "count": n, "picked": on} for (text, n), on in zip(listed, picked, strict=True)]
+        found.append({"name": name, "place": place, "values": shown, "n_more": max(0, len(values) - _MOST_VALUES)})
+    return found
 
 
 def _largest_ell(sketch: Sketch) -> int:
@@ -162,12 +180,9 @@ def _nothing(sketch: Sketch) -> Outlook:
     return outlook(sketch, {"ell": 2})
 
 
-def _value_names(sketch: Sketch) -> list[str]:
-    """The values that the form lists, in its order."""
-    from glasshouse.cells.values import text_of
-
-    values = sketch.values()[:_MOST_VALUES] if sketch.sensitive else []
-    return [text_of(value) for value, _ in values if value is not None]
+def _value_names(sketch: Sketch) -> dict[str, list[str]]:
+    """The values that the form lists for every sensitive column, in its order."""
+    return {column["name"]: [value["text"] for value in column["values"]] for column in _values(sketch, (), None)}
 
 
 def _percent(share: Any) -> str:
@@ -257,10 +272,11 @@ def _decided(desk: Desk) -> str:
 
     if not asks(desk.choices):
         return ""
-    from glasshouse.policy.choices import one_principle
+    from glasshouse.policy.choices import principle
+    from glasshouse.studio.outlook import title_of
 
     try:
-        title = one_principle(desk.choices).title
+        title = title_of(principle(desk.choices))
     except GlasshouseError:
         return "not yet possible"
     left_out = _percent(desk.choices.get("suppress"))

@@ -36,9 +36,9 @@ def compare(
     """
     import glasshouse as gh
     from glasshouse.pages.report import Effort
-    from glasshouse.policy.choices import one_principle, read_arguments
+    from glasshouse.policy.choices import principle, read_arguments
 
-    asked = one_principle(choices)
+    asked = principle(choices)
     tell.progress("reading the table", 0, 0)
     table = gh.read(choices["file"], **read_arguments(choices))
     table.refuse_unanswered()
@@ -59,7 +59,9 @@ def compare(
     return {**found.shown(), "n_tried": tried.n_tuples}
 
 
-def small_twin(table: Microdata, principle: Principle, suppress: Any, most_rows: int) -> Microdata:
+def small_twin(
+    table: Microdata, principle: Principle | Mapping[str, Principle], suppress: Any, most_rows: int
+) -> Microdata:
     """The table, if ways can be tried on it; otherwise a twin of it that is smaller, or without those left out.
 
     Who is in a sample, and who is left out, must not depend on true sensitive values: a choice by the result would tell
