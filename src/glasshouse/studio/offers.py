@@ -30,7 +30,7 @@ _LONGEST = 200  # characters of a number
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Something to fill in.
+    """An input field.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class Offer:
 
     @property
     def principle(self) -> type[Principle]:
-        """Its class."""
+        """The class of the principle."""
         return catalog.TARGETS[self.name] if self.name in catalog.TARGETS else catalog.PRINCIPLES[self.name]
 
     def place(self, field: Field) -> str:
-        """What a field of it is called in the form."""
+        """The name of one of its fields in the form."""
         return f"{self.name}.{field.parameter}"
 
 
@@ -198,12 +198,12 @@ OFFERS = {offer.name: offer for offer in _LISTED}
 
 
 def asks(choices: Mapping[str, Any]) -> bool:
-    """Whether something is asked for."""
+    """Whether some principle is chosen."""
     return any(choices.get(name) is not None for name in ASKED if name not in ("distance", "lambda_", "domain"))
 
 
 def texts_of(choices: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """Which offers choices ask for, and what stands in the fields of all of them.
+    """The offers that correspond to choices, and the texts of all their fields.
 
     >>> asked, texts = texts_of({"ell": 4, "recursive": "2,3"})
     >>> asked, texts["l-diversity.ell"], texts["recursive-l-diversity.c"], texts["t-closeness.t"]
@@ -244,7 +244,7 @@ def _asked(choices: Mapping[str, Any]) -> list[str]:
 
 
 def choices_for(principle: Principle) -> dict[str, Any]:
-    """The choices that ask for a principle, and for nothing else: those that are None are taken back.
+    """The choices for a principle alone: those that are None are removed.
 
     >>> import glasshouse as gh
     >>> found = choices_for(gh.AllOf(gh.KAnonymity(4), gh.RecursiveLDiversity(c="1/2", ell=3)))
