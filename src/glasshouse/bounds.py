@@ -37,7 +37,7 @@ _MOST_EXPONENT = 4  # characters: enough for every exponent that a float has
 
 
 class OutOfBounds(ValueError):
-    """A number that is one, and has more digits than anything is computed with."""
+    """The error for a number with more digits than anything is computed with."""
 
 
 def exact(value: object) -> Fraction:

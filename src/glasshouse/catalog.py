@@ -48,7 +48,7 @@ BY_COLUMN = "by-column"
 
 
 class Classes(Mapping[str, type[T]], Generic[T]):
-    """Classes by name; the module that they live in is loaded when one of them is asked for.
+    """Classes by name; the module of a class is loaded when the class is asked for.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Classes(Mapping[str, type[T]], Generic[T]):
 
     @property
     def homes(self) -> dict[str, str]:
-        """By the name of each class the module that it is in."""
+        """The module of each class, by the name of the class."""
         places = (f"{self.room}.{place}".rpartition(".") for place in self.classes.values())
         return {name: module for module, _, name in places}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations: the taxonomies and orders that the cells of a release are written in, as far as somebody told them.
+"""Declarations: the taxonomies and orders that the cells of a release are written in, as far as they are known.
 
 A release carries them, or a part of them (see `glasshouse.recoding.columns`); readers may know the rest. Both
 readers, attacker and analyst, take them from here. Where a cell cannot be read without what nobody told, they are
@@ -29,7 +29,7 @@ _RULES = ("intervals", "prefix", "dates")
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """What is told of a taxonomy that is not told as a whole: the nodes that occur as cells.
+    """The known part of a taxonomy of which only the nodes that occur as cells are published.
 
     Attributes
     ----------
@@ -50,14 +50,14 @@ class Nodes:
 
     @cached_property
     def above(self) -> Mapping[str, frozenset[str]]:
-        """The nodes above each, and itself."""
+        """The nodes above each node, and the node itself."""
         found: dict[str, frozenset[str]] = {}
         for label, parent in self.within.items():  # a node comes after what it lies within
             found[label] = frozenset({label}) | (frozenset() if parent is None else found[parent])
         return found
 
     def refusal(self, cell: str | None = None) -> InputError:
-        """Why a question or an attack cannot go on without the taxonomy."""
+        """The error if a question or an attack needs the whole taxonomy."""
         shown = "" if cell is None else f", such as {cell!r}"
         name = self.column
         return InputError(
@@ -91,7 +91,7 @@ class Declared:
 
     @classmethod
     def carried_by(cls, release: Release) -> Declared:
-        """What a release itself tells.
+        """The declarations that a release itself carries.
 
         Examples
         --------

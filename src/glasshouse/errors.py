@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that can go wrong, by situation.
+"""All exceptions and warnings, by situation.
 
 ::
 
@@ -107,7 +107,7 @@ class SchemaError(InputError):
 
     @classmethod
     def unknown(cls, column: str, known: Sequence[str], *, role: str) -> SchemaError:
-        """There is no such column: name a similar one."""
+        """The error for a column that does not exist; it names a similar one."""
         near = get_close_matches(column, known, n=1, cutoff=0.6)
         suggestion = near[0] if near else None
         hint = f"did you mean {suggestion!r}?" if suggestion else f"the columns are {', '.join(map(repr, known))}"
@@ -144,7 +144,7 @@ class DomainError(InputError):
 
     @classmethod
     def unknown(cls, value: str, known: Sequence[str], *, column: str) -> DomainError:
-        """There is no such value: name a similar one, of those that anybody may know."""
+        """The error for a value that does not exist; it names a similar one among the values that anybody may know."""
         near = near_text(value, known)
         if near is not None:
             hint = f"did you mean {near!r}?"
@@ -157,7 +157,7 @@ class DomainError(InputError):
 
 
 class ParameterError(InputError):
-    """A parameter is out of its range: what, whose, what was allowed, what was got."""
+    """A parameter is out of its range; the message says which one, what is allowed, and what was given."""
 
     def __init__(self, owner: str, name: str, allowed: str, value: object) -> None:
         super().__init__(f"{owner}: {name} must be {allowed}, got {_brief(value)}")
@@ -215,7 +215,7 @@ class PolicyError(InputError):
 
 
 class CautionError(InputError):
-    """The table has something in it that must be mended or accepted by name before it is published."""
+    """Something in the table must be corrected, or accepted by name, before the table is published."""
 
     def __init__(self, message: str, *, cautions: Iterable[Any] = ()) -> None:
         super().__init__(message)
@@ -252,7 +252,7 @@ class Infeasible(GlasshouseError):
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """What an error says beside its message; but not calls of Python, which only a program that calls us can use."""
+    """The notes of an error beside its message, without Python calls, which help only programs that call us."""
     return [note for note in getattr(error, "__notes__", []) if note != getattr(error, "python_note", "")]
 
 
@@ -289,16 +289,16 @@ class DisclosureWarning(UserWarning):
 
 
 class RepublicationWarning(DisclosureWarning):
-    """People of this table were published before: two releases of them tell together what neither tells alone."""
+    """People of this table were published before: two releases about them reveal together what neither does alone."""
 
 
 class InterpretedKernelsWarning(UserWarning):
-    """The compiled kernels are missing; the same files run interpreted, with the same results, slowly."""
+    """The compiled kernels are missing; their source is interpreted instead, which gives the same results slowly."""
 
 
 @contextlib.contextmanager
 def saying(note: str) -> Iterator[None]:
-    """If an exception ends the work inside, let it say this too."""
+    """If an exception ends the work inside, add this note to it."""
     try:
         yield
     except BaseException as error:
@@ -307,5 +307,5 @@ def saying(note: str) -> Iterator[None]:
 
 
 def having_written(what: object) -> contextlib.AbstractContextManager[None]:
-    """If an exception ends the rest of some work, let it say that this much was written."""
+    """If an exception ends the work inside, add a note that this much was written."""
     return saying(f"{what} was written completely before this happened")

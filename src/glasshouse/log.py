@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of the work while it runs: which step, how many rows, how long. Never a value of the data.
+"""The log of the work while it runs: which step, how many rows, how long. It never has a value of the data.
 
 Records go to the logger ``glasshouse`` of the standard library. A record at level INFO ends a step, one at level DEBUG
 begins it; both have the attribute ``step``, and as many of ``rows``, ``groups``, ``columns``, ``tables``, ``people``,
@@ -26,7 +26,7 @@ COUNTED = ("rows", "groups", "columns", "tables", "people", "bytes")
 
 @contextlib.contextmanager
 def step(name: str, **counts: int) -> Iterator[Callable[..., None]]:
-    """Tell that a step begins and, when it is over, how long it took; give a function that takes note of more counts.
+    """Log that a step begins and, when it ends, how long it took; yields a function that adds counts to the record.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ _IRREGULAR = {"person": "people", "class": "classes", "query": "queries", "entry
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """Write a number and what is counted; ``many`` is what stands after every number but one.
+    """Write a number with its noun; ``many`` is the noun for every number except one.
 
     >>> counted(1, "record"), counted(2_000, "record"), counted(0, "person"), counted(2, "other person")
     ('1 record', '2,000 records', '0 people', '2 other people')

@@ -62,7 +62,7 @@ _AT_ONCE = 2**15  # places that are numbered at once: they stay in the processor
 
 
 class Draws(Protocol):
-    """The random choices that methods use; a source that tries every outcome in turn can stand in for `Source`.
+    """The random choices that methods use; a source that goes through all outcomes can replace `Source`.
 
     Each draw is uniform, independent of all others, and made of `below` alone, as `Source` documents.
     """
@@ -119,7 +119,7 @@ class Source:
     is faster and repeatable.
 
     *One source, one release.* Two releases made with the same choices can be laid side by side, and what one of them
-    hid can then be told from the other. So whatever publishes asks for the choices of one release
+    hid can then be told from the other. So every function that publishes asks for the choices of one release
     (`for_one_release`): of a secure source these are new every time. A seeded source gives the choices of its seed to
     the first release and others to each later one. Those who call a method's ``divide`` or a recoding's ``recode``
     themselves hand over a new source each time.
@@ -449,7 +449,7 @@ class HandedOver:
         self._is_seeded = is_seeded
 
     def source(self) -> Source:
-        """The source, in this process, with all of its choices before it."""
+        """The source in this process, with none of its choices made yet."""
         return Source(self._key, is_seeded=self._is_seeded)
 
     def __repr__(self) -> str:
@@ -517,7 +517,7 @@ class Numbering:
         return numbers
 
     def _encipher(self, items: NDArray[np.int64], found: NDArray[np.int64]) -> None:
-        """Put items through all rounds; they, and what is found, are below ``left << bits``."""
+        """Put items through all rounds of the cipher; inputs and results are below ``left << bits``."""
         mask = np.int32((1 << self._bits) - 1)
         left, right = (items >> self._bits).astype(np.int32), items.astype(np.int32) & mask
         for turn, values in enumerate(self._rounds):
@@ -563,17 +563,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def _process() -> tuple[int, int]:
-    """Which process this is."""
+    """An identification of the current process."""
     return os.getpid(), _n_forks
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:
-    """Return the key that belongs to ``key`` and ``purpose``, from which neither ``key`` nor any other can be told."""
+    """Return a key derived from ``key`` and ``purpose``; neither ``key`` nor another key can be computed from it."""
     return HKDFExpand(algorithm=SHA256(), length=32, info=b"glasshouse randomness, " + purpose).derive(key)
 
 
 def _encoded(label: str | int) -> bytes:
-    """Write a label so that no two lists of labels are written alike: kind, length, content."""
+    """Encode a label so that different lists of labels have different encodings: kind, length, content."""
     if isinstance(label, str):
         kind, content = b"s", label.encode("utf-8", "surrogatepass")
     else:

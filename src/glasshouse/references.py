@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""References: what the names of papers and of theorems stand for, in the one place where it is written.
+"""References: the explanations of the papers and theorems that texts name, in one place.
 
 The reasons of guarantees name a paper by a word in capitals, and a theorem of this project by a letter and a number.
 Wherever such a reason is shown to a person, a sentence for each of these names is shown with it.

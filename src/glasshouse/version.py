@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version, in the one place where it is written."""
+"""The version of the package, defined only here."""
 
 __all__ = ["VERSION"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visible text: what stands in names and values is shown, and does nothing.
+"""Visible text: names and values are shown so that all characters are visible and none has an effect.
 
 A column name or a value may hold what a terminal obeys (escape sequences, control characters), what turns the reading
 direction around, what has no width, and what begins a new line. Shown as it is, it could hide words, or look like words
@@ -26,7 +26,7 @@ _WIDTHLESS: Final = frozenset(
 
 
 def visible(text: object, *, lines: bool = False) -> str:
-    r"""Write a text so that all of it can be seen, on one line.
+    r"""Write a text on one line, with all its characters visible.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def json_text(data: Any, *, ascii_only: bool = False) -> str:
 
 
 def is_shown(character: str) -> bool:
-    """Whether a character can be seen where it is printed, and does nothing else."""
+    """Whether a character is visible when printed, and has no other effect."""
     if character.isprintable():
         return character not in _WIDTHLESS
     return unicodedata.category(character) == "Zs"  # a space of another width

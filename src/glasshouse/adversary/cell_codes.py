@@ -47,7 +47,7 @@ __all__ = ["CellReader", "codes_of_cells"]
 
 
 def codes_of_cells(domain: Domain, seats: Seats, name: str) -> list[range | NDArray[np.int32]]:
-    """For every different cell of an attribute the codes that it may stand for; refused where one cannot be read."""
+    """The codes that every different cell of an attribute may stand for; a cell that cannot be read is refused."""
     place = seats.quasi.index(name)
     reader = CellReader(domain, foreign=seats.foreign)
     read = [reader.read(text) for text in seats.cells[place]]
@@ -99,7 +99,7 @@ class CellReader:
         return _array(self.codes_of(read))
 
     def read(self, text: str) -> Cell:
-        """What a cell stands for, before the list is looked at."""
+        """What a cell stands for, whatever values are on the list."""
         cell = self._grammar.parse(text)
         inner = cell.cell if isinstance(cell, OrMissing) else cell
         ends: tuple[Any, ...] = ()
@@ -120,7 +120,7 @@ class CellReader:
         return cell
 
     def codes_of(self, cell: Cell) -> range | NDArray[np.int32]:
-        """The codes of what a cell stands for; a range where they follow on each other, which takes no room."""
+        """The codes of what a cell stands for; consecutive codes are given as a range, which saves memory."""
         match cell:
             case OrMissing(inner):
                 found = _array(self.codes_of(inner))
@@ -161,7 +161,7 @@ class CellReader:
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[int, int]]:
-        """By label of a node of the taxonomy its first and last code."""
+        """The first and last code of each node of the taxonomy, by the node's label."""
         tree = self.domain.taxonomy
         if tree is None:
             return {}
@@ -192,7 +192,7 @@ class CellReader:
         return {self._key(value): code for code, value in enumerate(self._values)}
 
     def _key(self, value: Any) -> Any:
-        """What tells two values apart: where they lie, or their texts."""
+        """The key by which two values are compared: their position on the line, or their text."""
         return place_of(value, self.domain.kind) if self.domain.kind in LINE else key_of(value)
 
     @cached_property
@@ -208,7 +208,7 @@ class CellReader:
 
     @cached_property
     def _line(self) -> tuple[list[Any], NDArray[np.int32], bool]:
-        """Where all values lie, ascending, and their codes; and whether the codes ascend with them.
+        """The positions of all values, ascending, with their codes; and whether the codes ascend too.
 
         Values lie as they were declared to, or in their own order.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dropped people: the probabilities for people who are in the table and not in the release.
+"""Probabilities for people who are in the table but were dropped from the release.
 
 A person who fits no published cell is not in the release. If records were dropped, that person may be one of those
 who were, and why they were dropped tells something of their sensitive value. So somebody who is left out is not safe
@@ -89,7 +89,7 @@ def _left_out_by_method(release: Release) -> LeavesOut:
 
 
 def held_possible(task: Task) -> Published:
-    """What is published, with the values that only people whom the method dropped may have.
+    """What is published, and in addition the values that only people whom the method dropped may have.
 
     These are the values that a prior names, that the principle designates, or that corrupted people are known to have,
     and that are published nowhere. Where people were dropped because of their values, and without a prior, also
@@ -211,7 +211,7 @@ def _merged(found: Posterior, may: Flags, weights: Floats, shares: Floats, how: 
 def _because(
     found: Posterior, nowhere: Flags, weight: Floats, shares: Floats, sentence: str
 ) -> Callable[[int, int], str] | None:
-    """The reason of a probability; of those who may have been dropped, that."""
+    """The explanation of a probability; for people who may have been dropped, with that fact."""
 
     def reason(kind: int, code: int) -> str:
         if nowhere[kind]:
@@ -272,7 +272,7 @@ class _LeftOut:
         )
 
     def chance(self, more_corrupted: int) -> float:
-        """How likely somebody was dropped who is not published; the largest, if more people may be corrupted."""
+        """The probability that an unpublished person was dropped; the largest one if more people may be corrupted."""
         if not self.complete:
             return 1.0 if self.n_dropped else 0.0
         others = max(self.n_dropped, self.n_free - more_corrupted)  # some may be found not to be in the table
@@ -280,12 +280,12 @@ class _LeftOut:
 
     @cached_property
     def by_lot(self) -> bool:
-        """Whether all of them were left out at random, and would have been as many whatever they have."""
+        """Whether all dropped people were left out at random, in a number that does not depend on their values."""
         release = self.release
         return not release.n_suppressed and _left_out_by_method(release) == "by lot" and _blindly(release)
 
     def shares(self, task: Task, more_corrupted: int) -> tuple[Floats, bool]:
-        """How likely a dropped person has each value; otherwise the largest that this can be, and False."""
+        """The probability of each value for a dropped person, and True; or the largest that it can be, and False."""
         published = task.contents
         every = np.ones(len(published.values)), False
         if self.by_lot and not task.knowledge.is_personal:
@@ -385,7 +385,7 @@ def trimmed_shares(
     *,
     prior: Sequence[Fraction] | None = None,
 ) -> tuple[Floats, bool] | None:
-    """How likely a record that `keep_eligible` dropped has each published value, and whether that is exact.
+    """The probability of each published value for a record that `keep_eligible` dropped, and whether it is exact.
 
     The table was trimmed for the principle; ``totals`` says how often each value is published, ``known`` the values of
     dropped people that the attacker has found out, by text, and ``prior`` how probable each published value was before

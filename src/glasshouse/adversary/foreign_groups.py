@@ -23,7 +23,7 @@ __all__ = ["restated"]
 
 
 def restated(task: Task) -> Release:
-    """Write a foreign release as we would: the same groups of the same people, as minimum bounding boxes.
+    """Rewrite a foreign release as Glasshouse would publish it: the same groups, as minimum bounding boxes.
 
     How a tool writes its groups tells nothing that the groups do not tell, provided that its cells are a function of
     them. For that it must be known who is in which group: everybody on the attacker's list fits one group, and all

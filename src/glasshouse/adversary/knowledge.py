@@ -145,7 +145,7 @@ class Knowledge:
                 )
 
     def name(self, row: int) -> Any:
-        """What a person is called: the identifier, or the row number, from 0."""
+        """The name of a person: the identifier, or the row number, from 0."""
         return row if self.external.identifier is None else self.external.identifier[row].as_py()
 
     def person(self, name: Any) -> int:

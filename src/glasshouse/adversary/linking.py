@@ -119,7 +119,7 @@ class Linking(Attack):
 
 @dataclass(frozen=True, eq=False)
 class Sitting:
-    """How likely people of every kind sit on each of the seats that cover them, if nothing but cells is looked at."""
+    """The probability that people of every kind sit on each seat that covers them, judging by cells alone."""
 
     matches: Matches
     weight: NDArray[np.float64]  # of every match: how likely a person of the kind sits there
@@ -133,7 +133,7 @@ class Sitting:
 
     @classmethod
     def of(cls, task: Task, seats: Seats, *, most_states: int) -> Sitting:
-        """Share the records of every place out among all who fit it: exactly, or as if nobody had a choice."""
+        """Share the records of every place among all who fit it: exactly where possible, else place by place."""
         matches, n_alike = task.fits(seats), task.kinds.n_alike
         place = seats.place[matches.seats]
         pairs, pair = np.unique(matches.of_match * (len(seats) + 1) + place, return_inverse=True)
@@ -157,7 +157,7 @@ class Sitting:
         return "exact" if self.is_exact.all() else "mixture"
 
     def notes(self, n_alike: NDArray[np.int64], rest: str = "") -> list[str]:
-        """What was approximated, and for how many people; who is not on the list."""
+        """Notes on what was approximated and for how many people, and on people who are not on the list."""
         if self.how == "mixture":
             rough = int(n_alike[~self.is_exact].sum())
             who = (

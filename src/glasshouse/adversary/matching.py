@@ -32,7 +32,7 @@ _DENSE = 1 << 25  # so many pairs of a cell and a value may be held in a table
 
 
 class Kinds(NamedTuple):
-    """People who are alike: the kind of every person, one person of every kind, and how many people each kind has."""
+    """People grouped by equal values: the kind of every person, one person of every kind, and the sizes of kinds."""
 
     of_person: NDArray[np.int64]
     examples: NDArray[np.int64]
@@ -97,7 +97,7 @@ def seats_in_words(seats: Seats, seat: int) -> str:
 
 
 class _Axis:
-    """One attribute: for every cell the codes that it covers, and their smallest and largest."""
+    """One attribute: the codes that every cell covers, and the smallest and largest of them."""
 
     def __init__(self, column: Column, seats: Seats) -> None:
         covered = codes_of_cells(column.domain, seats, column.name)
@@ -147,7 +147,7 @@ def _together(
 
 
 def _gain(codes: NDArray[np.int32], axis: _Axis, seats: NDArray[np.int64]) -> float:
-    """The share of seats that need not be on both sides of the middle."""
+    """The share of seats that lie on one side of the middle only."""
     middle = np.partition(codes, len(codes) // 2)[len(codes) // 2]
     middle -= middle == codes.max()
     return float(np.mean((axis.high[seats] <= middle) | (axis.low[seats] > middle)))

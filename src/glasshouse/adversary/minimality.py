@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Minimality: all that is known of the method is that it never groups more coarsely than it must.
+"""Minimality: the attacker knows only that the method never groups more coarsely than it must.
 
 Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007, as TRANSPARENT tells it
 (Definitions 6 to 8, Proposition 2). A *child* of a partition has one of its groups split in two. A generalization is
@@ -196,7 +196,7 @@ def _judge(release: Release, published: Published) -> Callable[[_Histogram], boo
 
 @dataclass(frozen=True, eq=False)
 class _Board:
-    """The groups, and who fits where."""
+    """The groups, and which people fit where."""
 
     task: Task
     seats: Seats
@@ -309,7 +309,7 @@ class _Point:
 
 
 class _Group:
-    """One group: goes through its worlds, people with equal quasi-identifiers together."""
+    """One group: all its possible tables (worlds) are tried, people with equal quasi-identifiers together."""
 
     def __init__(
         self, board: _Board, number: int, points: list[_Point], holds: Callable[[_Histogram], bool], most_worlds: int
@@ -342,7 +342,7 @@ class _Group:
         self.choice = published.kind == "boxes" and sum(p.free + len(p.fixed) for p in points) > sum(histogram)
 
     def count(self) -> None:
-        """Go through all worlds."""
+        """Try all worlds."""
         if not self.holds(self.whole):
             raise InputError(
                 "a published group does not satisfy the principle that was named: name the principle that the "
@@ -444,7 +444,7 @@ class _Group:
 
 
 def _parts(histogram: _Histogram, size: int) -> Iterator[_Histogram]:
-    """Every multiset of so many values out of a histogram."""
+    """Every multiset of a given size that can be taken from a histogram."""
     if not histogram:
         if size == 0:
             yield ()

@@ -72,7 +72,7 @@ class Beside:
 
 
 def columns_beside(task: Task, most: int) -> list[Beside]:
-    """Every way to fill the other sensitive columns: those that are known in one way, others as their counts allow."""
+    """Every way to fill the other sensitive columns: one way for known columns, for others all that counts allow."""
     names = [name for name in task.release.recipe.sensitive if name != task.contents.column]
     if not names:
         return []
@@ -103,7 +103,7 @@ def columns_beside(task: Task, most: int) -> list[Beside]:
 
 
 def _fillings(task: Task, name: str, most: int) -> list[Column]:
-    """Every way to deal out the published values of a column, to people of whom some may not be published."""
+    """Every way to deal out a column's published values to people, of whom some may not be published."""
     published = Published.of(task.release, name)
     totals = np.bincount(published.codes, weights=published.counts, minlength=len(published.values))
     counts = {value: int(total) for value, total in zip(published.values, totals, strict=True)}

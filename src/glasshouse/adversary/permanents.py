@@ -52,7 +52,7 @@ _FIRST_TRY, _HARDER = 1 << 10, 8  # the hard components wait until the easy ones
 
 @dataclass(frozen=True, eq=False)
 class ExactShares:
-    """How likely people sit where, counted exactly as far as that is possible."""
+    """The probabilities of who sits where, counted exactly as far as that is possible."""
 
     component: NDArray[np.int64]  # for every kind of people which component it is in; -1 for those who fit nothing
     is_exact: NDArray[np.bool_]  # for every kind whether its probabilities are exact; those of others are 0
@@ -78,7 +78,7 @@ def exact_shares(
 
     Notes
     -----
-    At a single place that nobody can avoid, and nobody else can fill, people are alike: ``min(1, tuples / people)``. A
+    At a single place that nobody can avoid, and nobody else can fill, people are alike: ``min(1, records / people)``. A
     larger component whose records cannot all be given to people on the list is not exact.
 
     Examples
@@ -123,7 +123,7 @@ def exact_shares(
 
 
 def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool, int]], most_states: int) -> int:
-    """Attempt every component with few states, those that need more with more, until all states are used up.
+    """Count every component within a limit of states, easy ones first, then harder ones, until all states are used up.
 
     ``work`` says how many states every component takes at least. ``attempt`` counts a component with so many states at
     most; it returns whether it succeeded, and how many it took: more than were allowed, if these did not do. Returns
@@ -151,7 +151,7 @@ def easy_first(work: Mapping[int, int], attempt: Callable[[int, int], tuple[bool
 def _least_states(
     kind: NDArray[np.int64], places: NDArray[np.int64], of_kind: NDArray[np.int64], n: int
 ) -> NDArray[np.int64]:
-    """How many states every component takes about at least, so that what is hopeless is not even begun.
+    """About how many states every component takes at least, so that hopeless components are not begun.
 
     What is alike is put together first, told by hashes. Somebody who may take any of d places is, before the i-th of
     them is looked at, at one of the earlier ones or still free: i states, and d (d + 1) / 2 for all of them. That
@@ -171,7 +171,7 @@ def _least_states(
 
 
 def _hash_sums(of: NDArray[np.int64], what: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """For each of ``of`` the sum of the hashes of what belongs to it (different things may have one hash, not two)."""
+    """For each of ``of`` the sum of the hashes of its members; equal sets have equal sums, different ones may too."""
     sums = np.zeros(int(of.max()) + 1, np.uint64)
     np.add.at(sums, of, _hashes(what))
     return sums
@@ -248,7 +248,7 @@ def largest_shares(offsets: NDArray[np.int64], places: NDArray[np.int64], shares
 
 
 def shared_out(n: int, places: int) -> Iterator[tuple[int, ...]]:
-    """Every way to share ``n`` things that are alike out to so many places, in ascending order.
+    """Every way to divide ``n`` identical items among so many places, in ascending order.
 
     >>> list(shared_out(2, 2))
     [(0, 2), (1, 1), (2, 0)]
@@ -263,7 +263,7 @@ def shared_out(n: int, places: int) -> Iterator[tuple[int, ...]]:
 
 
 def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Label what chains of the pairs ``a[i], b[i]`` connect: by the smallest number among it.
+    """Label the connected components of the pairs ``a[i], b[i]``, each by the smallest number in it.
 
     >>> connected(5, np.array([0, 3]), np.array([2, 2])).tolist()
     [0, 1, 0, 0, 4]
@@ -286,7 +286,7 @@ def connected(n: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.
 
 
 class Counted(NamedTuple):
-    """For every kind and option how likely a given person takes it (None if not counted), what counting cost, ways."""
+    """For every kind and option a person's probability to take it (None if not counted); the cost; how many ways."""
 
     shares: list[list[Fraction]] | None
     n_states: int
@@ -302,7 +302,7 @@ def count_ways(
     staying: Sequence[bool] | None = None,
     most_states: int = _STATES,
 ) -> Counted:
-    """Count the ways in which people take options until everything is used up, and how many of them take which.
+    """Count the ways to choose options until everything is used up, and how many people take which option.
 
     Everybody takes one of the options of their kind, or none at all. An option takes one unit of each of some different
     things, and in the end nothing of anything may be left. Every way to do so, told apart by who takes what, counts
@@ -409,7 +409,7 @@ def _reached(step: _Step, key: int, m: int, x: int) -> int:
 
 
 def _forwards(step: _Step, layer: dict[int, int], most: int) -> tuple[dict[int, int], int]:
-    """The ways to every state after the step, and how often one state led to another; no more than ``most`` times."""
+    """The number of ways to every state after the step, and between states; at most ``most`` transitions."""
     found: dict[int, int] = defaultdict(int)
     spent = 0
     for key, ways in layer.items():
@@ -446,7 +446,7 @@ def _steps(
     leaving: int | None,
     staying: Sequence[bool],
 ) -> Iterator[_Step]:
-    """Every option of every kind, in the order of the kinds in which few things are open."""
+    """Every option of every kind, ordered so that few things are open at any time."""
     people = (1 << max(n_alike, default=0).bit_length()) - 1
     slots = _Slots(people.bit_length())
     takers: dict[int, set[int]] = defaultdict(set)
@@ -504,7 +504,7 @@ def _order(
     capacity: Sequence[int],
     takers: dict[int, set[int]],
 ) -> Iterator[int]:
-    """Kinds, each time one that opens little and closes much; those who can take nothing are left out."""
+    """The order of kinds: each next kind opens few things and closes many; kinds that can take nothing are left out."""
     things = [sorted({thing for taken in mine for thing in taken}) for mine in options]
     left = {thing: len(some) for thing, some in takers.items()}
     waiting = {k for k, mine in enumerate(options) if mine and n_alike[k]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perturbed samples: what one published record tells of the people who may own it (CORRUPTION Sections V and VI).
+"""Perturbed samples: what one published record says of the people who may own it (CORRUPTION Sections V and VI).
 
 Everybody fits at most one published record, the *crucial* one. It is of a group of G people, all of whom are on the
 list: the *candidates*, of whom there may be more than G. The attacker knows of some candidates their values, or that
@@ -52,7 +52,7 @@ _FEW = 10_000  # of so many published records each is put into words
 
 
 class Owned(NamedTuple):
-    """How likely a person is in the table, and, if so, owns the crucial record."""
+    """The probability that a person is in the table, and that, if so, the crucial record is the person's."""
 
     presence: Fraction
     h: Fraction
@@ -94,7 +94,7 @@ def owned(own: Fraction, room: int, corrupted: Fraction, others: Sequence[Fracti
 
 @dataclass(frozen=True, eq=False)
 class PerturbedSample:
-    """A perturbed sample and what the attacker knows, side by side."""
+    """A perturbed sample together with what the attacker knows."""
 
     task: Task
     values: tuple[Any, ...]  # the sensitive domain
@@ -150,17 +150,17 @@ class PerturbedSample:
 
     @cached_property
     def n_unknown(self) -> NDArray[np.int64]:
-        """Candidates of whom nothing is known."""
+        """The number of candidates of whom nothing is known, for every published record."""
         return self._count(self.known == UNKNOWN)
 
     @cached_property
     def n_in_table(self) -> NDArray[np.int64]:
-        """Corrupted candidates who are in the table: beta."""
+        """The number of corrupted candidates who are in the table (beta), for every published record."""
         return self._count(self.known >= 0)
 
     @cached_property
     def n_same(self) -> NDArray[np.int64]:
-        """Corrupted candidates who have the published value."""
+        """The number of corrupted candidates who have the published value, for every published record."""
         return self._count((self.known >= 0) & (self.known == self.observed[self.crucial]))
 
     def _count(self, people: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -178,7 +178,7 @@ class PerturbedSample:
     # --- one person, exactly --------------------------------------------------------------------------------------
 
     def weight(self, prior: int, number: int) -> Fraction:
-        """How likely the record of somebody with this prior shows what record ``number`` shows (Eq. 15)."""
+        """The probability that the record of a person with this prior shows the value of record ``number`` (Eq. 15)."""
         return self.p * self.priors[prior][int(self.observed[number])] + self._u
 
     @property
@@ -186,14 +186,14 @@ class PerturbedSample:
         return transition(self.p, len(self.values), same=False)
 
     def _others(self, number: int, row: int | None) -> list[Fraction]:
-        """The weights of all candidates of whom nothing is known, but for one."""
+        """The weights of all candidates of whom nothing is known, except one."""
         if len(self.priors) == 1:
             return [self.weight(0, number)] * (int(self.n_unknown[number]) - 1)
         rows = self._rows_of[number]
         return [self.weight(int(self.prior_of[other]), number) for other in rows if other != row]
 
     def owned(self, row: int, *, most_corrupted: int = 0, rising: bool = True) -> Owned:
-        """How likely a person of whom nothing is known is in the table, and owns the crucial record.
+        """The probability that an unknown person is in the table, and that such a person owns the crucial record.
 
         The attacker may corrupt ``most_corrupted`` more candidates, any of them, whatever they then have: the largest h
         that can come of it, or the smallest. See `_corrupted_more`.
@@ -213,7 +213,7 @@ class PerturbedSample:
     def _corrupted_more(
         self, most: int, room: int, given: Fraction, others: list[Fraction], *, rising: bool
     ) -> tuple[int, Fraction, list[Fraction]]:
-        """Corrupt those candidates, with such answers, that h becomes largest (or smallest).
+        """Choose more corrupted candidates, and their values, such that h becomes largest (or smallest).
 
         *The largest.* What is added to the victim's weight is ``beta * u + (G - 1 - beta) * mean(w of the others)``,
         where beta counts corrupted people in the table, none of whom has y, and every w is at least u. Each who is
@@ -355,7 +355,7 @@ class PerturbedSample:
 
 
 def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The sensitive domain: as declared; else what was published, and what else the attacker has heard of."""
+    """The sensitive domain: as declared; else the published values and all others that the attacker knows of."""
     release, published, knowledge = task.release, task.contents, task.knowledge
     declared = release.recipe.recoding.get("domain")
     if declared is not None:
@@ -429,7 +429,7 @@ def _known(task: Task, place: dict[str, int], crucial: NDArray[np.int64]) -> NDA
 def _priors(
     knowledge: Knowledge, values: tuple[Any, ...]
 ) -> tuple[tuple[tuple[Fraction, ...], ...], NDArray[np.int64]]:
-    """The different priors over the domain, and which of them is whose."""
+    """The different priors over the domain, and which prior each person has."""
     found: dict[tuple[Fraction, ...], int] = {tuple(knowledge.weights(list(values))): 0}
     prior_of = np.zeros(knowledge.external.n_tuples, np.int64)
     if knowledge.prior is not None and knowledge.is_personal:

@@ -88,7 +88,7 @@ class Beliefs:
 
     @property
     def owner(self) -> NDArray[np.int64]:
-        """The kind of people of every probability."""
+        """The kind of people that every probability is about."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def among(self, n_more: int) -> Beliefs:
@@ -97,7 +97,7 @@ class Beliefs:
 
 
 class Belief(NamedTuple):
-    """One person, a value, and its probability."""
+    """A person, a value, and the probability that the person has it."""
 
     person: Any
     value: Any
@@ -215,7 +215,7 @@ class Posterior:
 
     @cached_property
     def largest(self) -> NDArray[np.float64]:
-        """For every kind of people the largest probability of any value."""
+        """The largest probability of any value, for every kind of people."""
         filled = np.append(self.beliefs, 0.0)
         highest = np.maximum.reduceat(filled, np.minimum(self.offsets[:-1], len(self.beliefs)))
         return np.where(np.diff(self.offsets) > 0, highest, 0.0)
@@ -227,7 +227,7 @@ class Posterior:
 
     @property
     def _most(self) -> Posterior:
-        """The larger probabilities: those of an attacker who knows which value was too frequent, if that helps."""
+        """The probabilities of an attacker who knows which value was too frequent, if there are such; else these."""
         return self if self.once_known is None else self.once_known
 
     @property
@@ -334,7 +334,7 @@ class Posterior:
         return float(self.reached.max(initial=0.0)) / self._bound(limit)
 
     def _is_above(self, limit: Fraction | float | None) -> NDArray[np.bool_]:
-        """For every person whether a probability is above a limit."""
+        """Whether a probability is above a limit, for every person."""
         return self.reached > self._bound(limit) * (1 + 1e-12)
 
     def _bound(self, limit: Fraction | float | None) -> float:
@@ -445,7 +445,7 @@ class Posterior:
 
 
 def _bars(shares: NDArray[np.float64]) -> str:
-    """A small picture of a distribution: a bar for every share, empty ones as dots."""
+    """A small text picture of a distribution: a bar for every share, a dot where it is empty."""
     heights = np.ceil(shares / max(shares.max(initial=0.0), 1e-300) * 8).astype(int)
     return "".join("·▁▂▃▄▅▆▇█"[height] for height in heights)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampling: Markov chains that walk until probabilities are known well enough, and how far they can be trusted.
+"""Sampling: Markov chains that run until probabilities are known well enough, and diagnostics of their error.
 
 **One driver for all chains.** A chain is made at a first world of its own, and knows how to sweep on from there. All
 chains warm up, which counts for nothing, and walk in rounds that grow; the last round alone counts. `sample` ends when
@@ -69,7 +69,7 @@ class Proposal(Protocol):
 
     @property
     def n_changes(self) -> float:
-        """How often it has gone on to a world that is new throughout; infinite if it is known that there is none."""
+        """How often the chain has moved to a completely new world; infinite if it is known that there is no other."""
         ...
 
     def sweep(self, n: int) -> NDArray[np.float64]:
@@ -78,11 +78,11 @@ class Proposal(Protocol):
 
 
 class Exhausted(Exception):
-    """A chain may not walk any further."""
+    """The error of a chain that may not run any longer."""
 
 
 class NotReached(Exception):
-    """The error that was asked for was not reached; ``found`` is what the last whole round said, if there was one."""
+    """The requested error was not reached; ``found`` is the result of the last complete round, if there was one."""
 
     def __init__(self, why: str, found: Sampled | None = None) -> None:
         super().__init__(why)
@@ -90,7 +90,7 @@ class NotReached(Exception):
 
 
 class Sampled(NamedTuple):
-    """What chains say of every probability, how far to trust it, and how many sweeps each of them made."""
+    """The estimates of the chains for every probability, their errors, and the number of sweeps of each chain."""
 
     mean: NDArray[np.float64]
     error: NDArray[np.float64]  # half the width of a 95 % interval
@@ -168,7 +168,7 @@ def sample(
 
 
 def _drawn(chain: Proposal, n_draws: int, looks: int, spare: int) -> NDArray[np.float64]:
-    """Draws of one chain, each the mean of some looks at probabilities."""
+    """The draws of one chain, each of them the mean of several evaluations."""
     if looks == 1:
         return np.stack([chain.sweep(spare) for _ in range(n_draws)])
     return np.stack([np.mean([chain.sweep(spare) for _ in range(looks)], axis=0) for _ in range(n_draws)])
@@ -304,7 +304,7 @@ def r_hat(draws: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _plain(halves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equation 4: the root of the whole variance by that within."""
+    """The root of the total variance over the variance within chains (equation 4)."""
     n = halves.shape[1]
     within = halves.var(axis=1, ddof=1).mean(axis=0)
     between = halves.mean(axis=1).var(axis=0, ddof=1)
@@ -315,7 +315,7 @@ def _plain(halves: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _normal(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equation 14: normal quantiles of ranks, equal numbers sharing the mean of theirs."""
+    """Normal scores of ranks; equal numbers share the mean of theirs (equation 14)."""
     flat = numbers.reshape(-1, numbers.shape[2])
     n, place = len(flat), np.arange(len(flat))[:, np.newaxis]
     order = np.argsort(flat, axis=0, kind="stable")

@@ -94,7 +94,7 @@ class Attack:
         return (in_members(found, task) if task.contents.column in release.sets else found).with_note()
 
     def believe(self, task: Task) -> Posterior:
-        """The probabilities for everybody; `NotSupported` where this is no way to tell."""
+        """The probabilities for everybody; `NotSupported` if this attack cannot compute them."""
         raise NotImplementedError
 
 
@@ -199,7 +199,7 @@ class Task:
 
     @property
     def secret_ties(self) -> bool:
-        """Whether nobody can tell in which order people with equal quasi-identifiers were.
+        """Whether the order of people with equal quasi-identifiers is secret.
 
         Earlier versions put them in the order of their identifiers, where there were some.
         """
@@ -239,7 +239,7 @@ class Task:
 
     @property
     def by_itself(self) -> list[str]:
-        """What is to be said where each of several tables is used by itself."""
+        """A note for when each of several tables is used separately."""
         n = len(self.contents.seats)
         return (
             [
@@ -263,7 +263,7 @@ class Task:
         because: Callable[[int, int], str] | None = None,
         notes: Sequence[str] = (),
     ) -> Posterior:
-        """Put probabilities together with what they are about."""
+        """Combine probabilities with what they are about into a posterior."""
         return Posterior(
             attack=self.attack,
             column=self.contents.column,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Analysts: questions about the population, answered from a release with error bars; samples, losses, trees.
+"""Tools for analysts: questions answered from a release with error bars; samples, measures of loss, decision trees.
 
 `questions` reads what is asked, `answers` finds what a release says to it, `usefulness` measures what a release is
 worth, `trees` learns from perturbed samples.

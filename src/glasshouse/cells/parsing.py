@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing cells: what the text of a published cell stands for, whichever tool wrote it.
+"""Parsing cells: what the text of a published cell stands for, for the cells of any tool.
 
 The attacker and the analyst both read through this parser. It knows the cells that Glasshouse writes
 (`glasshouse.cells.values`) and those of other tools; docs/cells.md has the table of all notations. What is no cell of
@@ -60,7 +60,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value."""
+    """A single value."""
 
     value: Any
 
@@ -80,7 +80,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """One of these values, which are all different."""
+    """One of several different values."""
 
     values: tuple[Any, ...]
 
@@ -94,19 +94,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Texts that begin alike and are no longer than the cell: the other characters were replaced by stars."""
+    """Texts with the same beginning that are no longer than the cell; stars replace their other characters."""
 
     start: str
     stars: int
 
     def covers(self, text: str) -> bool:
-        """Whether a text may stand behind the stars."""
+        """Whether the stars may stand for the end of this text."""
         return text.startswith(self.start) and len(text) <= len(self.start) + self.stars
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A day, month, quarter, year or decade, or several: from its first moment up to, and without, another.
+    """One or several days, months, quarters, years or decades: from the first moment up to, but not including, another.
 
     Among days, the second is the first day that is no longer in it.
     """
@@ -117,7 +117,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No value."""
+    """A missing value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class OrMissing:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A text that is no cell of the column, or may be one of several, and why."""
+    """A text that is no cell of the column, or that can be read in several ways, with the reason."""
 
     text: str
     reason: str
@@ -533,7 +533,7 @@ def parts_of(text: str, mark: str) -> list[str]:
 
 
 def unquoted(text: str) -> str | None:
-    """Take the quotes off; None if they do not match.
+    """The text without its quotes; None if they do not match.
 
     >>> unquoted('"a, b"'), unquoted('"a "" b"'), unquoted('"a" b"')
     ('a, b', 'a " b', None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values and their texts: how values are written, here and everywhere else, and where they lie on a column's line.
+"""Values and their texts: how values are written throughout the package, and their positions on a column's line.
 
 What is not certainly a value of the kind is refused: underscores or other scripts in numbers, dates whose day and month
 could be exchanged, times finer than a microsecond. A cell, which is published in place of a value, is text that a
@@ -97,7 +97,7 @@ def text_of(value: Any) -> str:
 
 
 def key_of(value: Any) -> str:
-    """The text by which values are told apart: a moment has the same key whichever offset it is written with.
+    """The text by which values are distinguished: a moment has the same key for every offset with which it is written.
 
     >>> berlin = dt.timezone(dt.timedelta(hours=2))
     >>> key_of(dt.datetime(2024, 5, 1, 14, tzinfo=berlin)) == key_of(dt.datetime(2024, 5, 1, 12, tzinfo=dt.UTC))
@@ -109,7 +109,7 @@ def key_of(value: Any) -> str:
 
 
 def settled(value: Any) -> Any:
-    """Give a time of a zone its offset instead of the zone, so that different moments are different values.
+    """Replace the zone of a time by its offset, so that different moments are different values.
 
     When clocks go back, an hour comes twice. Python takes two times of one zone for equal if their clocks show the
     same, although the offsets differ.
@@ -153,7 +153,7 @@ def value_of(text: str, kind: str) -> Any:
 
 
 def number_in(text: str, *, whole: bool) -> Decimal:
-    """A number by its text, exactly; among whole numbers, not too large for a float."""
+    """Read a number exactly from its text; a whole number must not be too large for a float."""
     if len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
         thousands = "," in text and any(mark.isdigit() for mark in text)
         raise NotAValue(
@@ -210,7 +210,7 @@ def _moment(text: str) -> dt.datetime | dt.time:
 
 
 def period_of(text: str) -> tuple[dt.date, dt.date] | None:
-    """The first day of a month, quarter, year or decade, and the first day after it; None if the text is none.
+    """The first day of a month, quarter, year or decade, and the first day after it; None if the text is no period.
 
     >>> period_of("2024-Q1"), period_of("1990s")
     ((datetime.date(2024, 1, 1), datetime.date(2024, 4, 1)), (datetime.date(1990, 1, 1), datetime.date(2000, 1, 1)))
@@ -232,7 +232,7 @@ def period_of(text: str) -> tuple[dt.date, dt.date] | None:
 
 
 def zoned(value: Any) -> bool:
-    """Whether a value is a time with its offset: a moment, and not what some clock shows."""
+    """Whether a value is a time with an offset: a moment, not the reading of an unspecified clock."""
     return isinstance(value, dt.datetime) and value.tzinfo is not None
 
 
@@ -295,7 +295,7 @@ def quoted(value: Any) -> str:
 
 
 def looks_like_a_cell(text: str) -> bool:
-    """Whether a text would not be read as itself everywhere.
+    """Whether some reader may take a text for something other than itself.
 
     >>> looks_like_a_cell("476**"), looks_like_a_cell("<40"), looks_like_a_cell("<=50K")
     (True, True, False)
@@ -315,7 +315,7 @@ def label(text: str) -> str:
 
 
 def interval(low: Any, high: Any) -> str:
-    """Write a closed interval, or the one value.
+    """Write a closed interval, or a single value if both ends are equal.
 
     Ends are compared by their texts: two moments are not one value because clocks, set back, show the same.
 
@@ -336,7 +336,7 @@ def value_set(values: Sequence[Any]) -> str:
 
 
 def with_missing(cell: str | None) -> str:
-    """Add that the value may be missing; nothing but missing if there is no cell.
+    """Add to a cell that the value may be missing; if there is no cell, write a missing value.
 
     >>> with_missing("[21, 60]"), with_missing(None)
     ('[21, 60] or missing', 'missing')

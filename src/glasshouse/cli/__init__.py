@@ -50,7 +50,7 @@ def _drop_unwritten() -> None:
 
 
 def _fail(message: str) -> None:
-    """Say what is wrong where nothing can be relied on, and leave."""
+    """Print an error without relying on anything that may be broken, and exit."""
     if sys.stderr is not None:
         sys.stderr.write(f"error: {message.encode('ascii', 'backslashreplace').decode()[:500]}\n")
     sys.exit(FAILED)

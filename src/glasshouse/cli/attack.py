@@ -276,7 +276,7 @@ def attack(
 
 
 def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_json: bool, name: str) -> int:
-    """Print how often an attack that counts was right, and save it where that is asked for."""
+    """Print how often an attack that counts guesses was right, and save the result if asked."""
     from glasshouse.release.package.listing import add_files
 
     with contextlib.ExitStack() as written:
@@ -299,7 +299,7 @@ def _limit(text: str | None) -> Fraction | None:
 
 
 def _release(path: Path, given: dict[str, Any]) -> Release:
-    """Load the release folder, or take another tool's table for one."""
+    """Load the release folder, or read another tool's table as a release."""
     from glasshouse.journeys.load import load
     from glasshouse.release.package.container.container import holds_release
 
@@ -354,7 +354,7 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
 
 
 def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
-    """Read a list of people, with their sensitive values where the attack judges guesses by them, if they are there."""
+    """Read a list of people; with their sensitive values, if the attack counts right guesses and the list has them."""
     from glasshouse.microdata import read
 
     named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")

@@ -160,7 +160,7 @@ def _asked(file: str, given: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _refuse_beside_policy(given: dict[str, Any]) -> None:
-    """Refuse options that a policy decides: it is taken as it is."""
+    """Refuse options that contradict a policy, which is used unchanged."""
     context = click.get_current_context()
     for name in sorted(given.keys() - _OWN):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
@@ -201,7 +201,7 @@ def _print(rows: list[Row], best: Row | None) -> None:
 
 
 def _cells(row: Row) -> list[str]:
-    """A row as texts. A bound is marked as one, and so is what was sampled."""
+    """A row as texts. Bounds are marked, and so are sampled numbers."""
     sign = {"bound": "<= ", "sampled": "~ "}.get(row.how, "")
     crowd = 1 if row.average_size is None or row.average_size < 1000 else 0
     numbers = [(row.cost, 3), (row.error, 4), (row.kl, 3), (row.average_size, crowd), (row.seconds, 2)]

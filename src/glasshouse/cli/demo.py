@@ -43,7 +43,7 @@ def _reverse_engineered(table: Microdata, ell: int) -> dict[str, Posterior]:
 
 
 def _five_people() -> dict[str, str]:
-    """What is inferred about five people, two of whom have the same disease."""
+    """What the attacker infers about five people, two of whom have the same disease."""
     import glasshouse as gh
 
     people = {"age": [21, 22, 23, 24, 25], "zipcode": [5, 4, 3, 2, 1]}
@@ -58,7 +58,7 @@ def _five_people() -> dict[str, str]:
 
 
 def _both_ways(patients: Microdata) -> dict[str, str]:
-    """What is inferred about the same patients, published in both ways."""
+    """What the attacker infers about the same patients, published by both methods."""
     found = {}
     for name, beliefs in _reverse_engineered(patients, ELL).items():
         if beliefs.how == "bound":
@@ -70,7 +70,7 @@ def _both_ways(patients: Microdata) -> dict[str, str]:
 
 
 def _is_demonstration(out: Path) -> bool:
-    """Whether an earlier demonstration lies there, which may be replaced; a release of true people may not."""
+    """Whether a path holds an earlier demonstration, which may be replaced; a release about real people may not."""
     from glasshouse.errors import SourceError
     from glasshouse.release import load
 

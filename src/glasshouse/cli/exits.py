@@ -85,7 +85,7 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def _told(error: BaseException, otherwise: str = "") -> str:
-    """What an exception says, with what it says was written."""
+    """The message of an exception, with its note on what was written before."""
     notes = "; ".join(notes_of(error)) or otherwise
     told = in_options(str(error))
     return f"{told}; {notes}" if notes else told
@@ -108,7 +108,7 @@ def _words_of(parameter: click.Parameter) -> list[str] | None:
 
 
 def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
-    """Where a release was looked for and is not: what is there, and the same command for what was meant."""
+    """If no release is at the given path: what is there, and the corrected command."""
     from pathlib import Path
 
     from glasshouse.release.astray import astray
@@ -132,7 +132,7 @@ def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
 
 
 def fail(message: str, code: int = WRONG, *, then: Iterable[str] = ()) -> NoReturn:
-    """Say what is wrong, and in lines of their own what to do then; and leave."""
+    """Print what is wrong, then on lines of their own what to do; and exit."""
     told = masked(message)
     remark("error", told if len(told) <= _MOST_TOLD else f"{told[:_MOST_TOLD]}... ({len(told):,} characters)", "red")
     for line in then:
@@ -196,7 +196,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def heeding_stops() -> Iterator[None]:
-    """Let a stop be one, also where a library that was just at work turned it into another exception.
+    """Treat a stop signal as a stop, even if a library that was running turned it into another exception.
 
     A half imported module, for example, does that. A signal that is ignored, as under ``nohup``, stays ignored.
     """

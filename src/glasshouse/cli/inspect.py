@@ -205,7 +205,7 @@ class _Draft(NamedTuple):
 
 
 def _of_project(file: Path, place: Path | None, given: dict[str, Any]) -> _Draft:
-    """The policy of a project of ARX, with the roles and the hierarchies that the project has."""
+    """The policy of an ARX project, with the project's roles and hierarchies."""
     from glasshouse.microdata.reading.arx_project import read_arx_project
     from glasshouse.policy.arx_policy import policy_from_arx, taxonomy_files
 
@@ -227,7 +227,7 @@ def _of_project(file: Path, place: Path | None, given: dict[str, Any]) -> _Draft
 
 
 def _write_taxonomies(texts: Mapping[Path, str]) -> None:
-    """Write the files of taxonomies, for their owner alone, into their folder."""
+    """Write the files of taxonomies into their folder, readable by their owner only."""
     from glasshouse.release.package.listing import write_whole
 
     for path, text in texts.items():
@@ -239,7 +239,7 @@ def _write_taxonomies(texts: Mapping[Path, str]) -> None:
 
 
 def _of_table(file: str, place: Path | None, given: dict[str, Any]) -> _Draft:
-    """The policy of a table, and the roles that are guessed."""
+    """The policy of a table, with guessed roles."""
     from glasshouse.policy import policy_from
 
     report = _inspected(file, given)
@@ -257,12 +257,12 @@ def _inspected(file: str, given: dict[str, Any]) -> Inspection:
 
 
 def at_terminal() -> bool:
-    """Whether somebody is there to answer."""
+    """Whether a person is at the terminal to answer."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _decided(report: Inspection, file: str, given: dict[str, Any]) -> Inspection:
-    """Ask at a terminal for the roles that nothing tells; elsewhere the report says what must be decided."""
+    """Ask at a terminal for roles that cannot be guessed; elsewhere the report says what must be decided."""
     if not report.undecided or file == "-" or not at_terminal():
         return report
     roles = {}
@@ -275,11 +275,11 @@ def _decided(report: Inspection, file: str, given: dict[str, Any]) -> Inspection
 
 
 def _source_of(given: dict[str, Any], report: Inspection) -> dict[str, str]:
-    """What was said of the file, and the decimal sign that was found in it."""
+    """The options that were given for the file, and the decimal sign that was found in it."""
     said = {name: given[name] for name in ("table", "query", "delimiter", "encoding") if given[name] is not None}
     return said if report.decimal == "." else {**said, "decimal": report.decimal}
 
 
 def _from_there(file: str, policy: Path) -> str:
-    """The file's path as the policy must name it."""
+    """The file's path relative to the place of the policy."""
     return file if "://" in file else os.path.relpath(Path(file).expanduser(), policy.parent)

@@ -24,7 +24,7 @@ __all__ = ["listening", "logs"]
 
 @contextlib.contextmanager
 def logs(*, verbose: bool = False, log_json: str | None = None) -> Iterator[None]:
-    """Show the steps of what is done inside.
+    """Print the internal steps of the work.
 
     With ``verbose`` a line for each step goes to the error stream; ``log_json`` names a file to which an object for
     each step is added, or is ``-`` for the error stream.
@@ -39,7 +39,7 @@ def logs(*, verbose: bool = False, log_json: str | None = None) -> Iterator[None
 
 @contextlib.contextmanager
 def listening(handler: logging.Handler, level: int = logging.INFO) -> Iterator[None]:
-    """Let a handler hear of the steps."""
+    """Attach a handler to the steps while the work runs."""
     before = LOGGER.level
     handler.setLevel(level)
     handler.addFilter(lambda record: record.name == LOGGER.name and hasattr(record, "step"))

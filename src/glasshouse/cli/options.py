@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share, in the one order that all of them keep.
+"""Options that several commands share, in one fixed order.
 
 The order: roles, reading, principle, method, recoding, what is written, where the work runs, the file's form, and at
 last how the command prints. How their text becomes choices is said in `glasshouse.policy.option_text`.
@@ -64,7 +64,7 @@ def _apply(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def choice(name: str, words: Sequence[str], meaning: str, *, parameter: str | None = None) -> Callable[[Any], Any]:
-    """An option that is one of some words, by default the first."""
+    """An option with a choice of words; the first is the default."""
     names = (name,) if parameter is None else (name, parameter)
     return click.option(*names, type=click.Choice(words), default=words[0], show_default=True, help=meaning)
 
@@ -382,12 +382,12 @@ edition_options = _apply(
 
 
 def out_option(meaning: str, **more: Any) -> Callable[[Any], Any]:
-    """The option `--out`, with the help of the command that has it."""
+    """The option `--out`, with a help text given by the command."""
     return click.option("--out", type=click.Path(path_type=Path), help=meaning, **more)
 
 
 def model_option(*words: str) -> Callable[[Any], Any]:
-    """The option `--model`, with the default first."""
+    """The option `--model`; the first model is the default."""
     return choice(
         "--model",
         words,
@@ -399,7 +399,7 @@ def model_option(*words: str) -> Callable[[Any], Any]:
 
 
 def rows_option(meaning: str, default: int) -> Callable[[Any], Any]:
-    """The option `--rows`, with the help of the command that has it."""
+    """The option `--rows`, with a help text given by the command."""
     return click.option("--rows", type=click.IntRange(min=0), default=default, show_default=True, help=meaning)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The border to the terminal: everything that a command prints goes through here, and nothing in it is obeyed.
+"""The printing layer: all output of commands goes through here, and control characters in it have no effect.
 
 Names, values, titles and messages are made visible (`glasshouse.visible`). What the stream cannot encode is written
 out, and a stream that nobody reads any more, or that is closed, ends the command quietly.
@@ -53,17 +53,17 @@ _NO_BREAK = "\u00a0"
 
 
 def say(*lines: object, err: bool = False, bold: bool = False, colour: str | None = None) -> None:
-    """Print lines, each of which stays one, whatever it holds."""
+    """Print lines; each stays one line, even if it contains line breaks."""
     _write(in_lines(map(str, lines or ("",))) + "\n", err=err, bold=bold, colour=colour)
 
 
 def say_text(text: object, *, nl: bool = True) -> None:
-    """Print a text of several lines, which end where the writer of the text ended them."""
+    """Print a text of several lines; only the line breaks of its author count."""
     _write(visible(text, lines=True) + "\n" * nl, err=False)
 
 
 def remark(kind: str, message: object, colour: str | None = None) -> None:
-    """Print an error, a warning or a note on the error stream: one line, whatever it holds."""
+    """Print an error, a warning or a note on the error stream as one line."""
     say(f"{kind}: {message}", err=True, colour=colour)
 
 
@@ -76,7 +76,7 @@ def say_json(data: Any) -> None:
 
 
 def new_table(title: str = "", **options: Any) -> Table:
-    """A table whose cells are taken as they are: made visible, no markup, no links."""
+    """A table whose cells are printed literally: invisible characters shown, no markup, no links."""
     from rich.table import Table
     from rich.text import Text
 
@@ -91,7 +91,7 @@ def new_table(title: str = "", **options: Any) -> Table:
 
 
 def say_table(table: Table) -> None:
-    """Print a table that `new_table` began."""
+    """Print a table made by `new_table`."""
     from rich.console import Console
 
     shown = io.StringIO()
@@ -108,7 +108,7 @@ def say_usage(error: click.ClickException) -> None:
 
 
 def leave_unread() -> NoReturn:
-    """End quietly where nobody reads the output any more; what is still to be written goes nowhere."""
+    """Exit quietly if nobody reads the output any more; the rest of the output is discarded."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -129,7 +129,7 @@ def _write(text: str, *, err: bool, bold: bool = False, colour: str | None = Non
 
 
 def _encoded(text: str, stream: Any) -> str:
-    """The text with everything written out that the stream has no character for."""
+    """The text with every character that the stream cannot encode written as an escape."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -139,7 +139,7 @@ def _has_colours(stream: Any) -> bool:
 
 
 def _width() -> int:
-    """Columns of the terminal; enough for a letter a column, however narrow it says it is."""
+    """The width of the terminal; at least one letter per column."""
     import shutil
 
     return max(20, shutil.get_terminal_size().columns)
@@ -193,7 +193,7 @@ def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[s
 
 
 def signature_told(folder: Path) -> dict[str, Any] | None:
-    """Who signed a release whose files are as its manifest lists them, when, and what is wrong with the signature.
+    """Who signed a release, when, and what is wrong with the signature; its files must be as the manifest lists them.
 
     None if there is no signature. Whose key it is was not checked.
     """
@@ -212,7 +212,7 @@ def signature_told(folder: Path) -> dict[str, Any] | None:
 
 
 def signature_points(folder: Path, told: dict[str, Any] | None) -> list[tuple[str, str | list[str]]]:
-    """Who signed a release by what `signature_told` tells, and how to check that, with a heading."""
+    """Who signed a release, as `signature_told` gives it, and how to check that, with a heading."""
     if told is None:
         return [("Signed", "By nobody: the release does not show who published it.")]
     if told["fault"] is not None:
@@ -245,13 +245,13 @@ def say_points(points: Sequence[tuple[str, str | list[str]]]) -> None:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of a text in which spaces that no line may break at are marked."""
+    """Wrap a text into lines in which no-break spaces are marked."""
     lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
     return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _show_table(name: str, published: pa.Table, n_rows: int, rows: int) -> None:
-    """Print some rows, spread over those that are given, of a table that has so many."""
+    """Print rows of a table of so many rows, spread over those that are given."""
     from rich import box
 
     from glasshouse.cli.previews.column_fit import fit_columns

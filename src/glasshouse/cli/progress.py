@@ -23,7 +23,7 @@ __all__ = ["Measured", "Terminal", "progress_bar", "progress_of_steps"]
 
 @contextlib.contextmanager
 def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[Callable[[str, int, int], None]]:
-    """Show progress on the error stream; give the function that is told of it (what, rows done, of how many).
+    """Show progress on the error stream; yields the function that reports it (what, rows done, of how many).
 
     By default it is shown if somebody is watching; ``unit`` is what is counted.
     """
@@ -58,7 +58,7 @@ def progress_bar(*, shown: bool | None = None, unit: str = "rows") -> Iterator[C
 
 @contextlib.contextmanager
 def progress_of_steps(*, shown: bool | None = None) -> Iterator[None]:
-    """Show on the error stream which step is being done and for how long, if somebody is watching."""
+    """Show on the error stream which step is running and for how long, if a person is watching."""
     if not (_is_watched() if shown is None else shown):
         yield
         return
@@ -82,7 +82,7 @@ class Terminal:
         return progress_bar(unit=unit)
 
     def steps(self) -> contextlib.AbstractContextManager[None]:
-        """The steps of the work."""
+        """A bar for the steps of the work."""
         return progress_of_steps()
 
     def remark(self, kind: str, words: str) -> None:
@@ -95,7 +95,7 @@ def _is_watched() -> bool:
 
 
 class _Steps(logging.Handler):
-    """A bar for the step that is being done; steps inside others are shown while they last."""
+    """A bar for the running step; inner steps are shown while they last."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _Steps(logging.Handler):
 
 
 class Measured:
-    """A clock that runs from when it is made, and the most memory that the process ever had."""
+    """A clock that runs from its creation, and the peak memory of the process."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -118,7 +118,7 @@ class Measured:
 
     @property
     def seconds(self) -> float:
-        """Since it was made."""
+        """The seconds since it was made."""
         return time.perf_counter() - self._started
 
     @property
@@ -137,7 +137,7 @@ class Measured:
         return most if sys.platform == "darwin" else most << 10
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Both as plain data."""
+        """Time and memory as plain data."""
         return {"seconds": round(self.seconds, 3), "peak_memory": self.peak_memory}
 
     def __str__(self) -> str:

@@ -215,7 +215,7 @@ def marginals(file: str, *, why: bool, as_json: bool, **given: Any) -> None:
 
 
 def _choices(file: str, given: dict[str, Any]) -> dict[str, Any]:
-    """What is asked for: by the options, and where these are silent by the policy, if the file is one."""
+    """The choices: those of the options, and otherwise those of the policy, if the file is one."""
     from glasshouse.policy.document import SUFFIXES
 
     no_report = given.pop("no_report")
@@ -260,7 +260,7 @@ class _Run:
         return [f"{place} was drawn before these tables were added; glasshouse sample draws a new one from all of them"]
 
     def notes_for_spreadsheets(self, made: Release | PublishedFile) -> list[str]:
-        """What to say of a release of several CSV tables beside which there is no flat one."""
+        """A note on a release of several CSV tables without a flat table beside them."""
         from glasshouse.policy.table_format import draws_flat
         from glasshouse.release.package.flat import flat_note
 
@@ -271,7 +271,7 @@ class _Run:
 
     @property
     def chosen_format(self) -> str:
-        """In which format the tables are, in a sentence, if nobody chose it; else nothing."""
+        """A sentence on the format of the tables, if nobody chose it; else nothing."""
         from glasshouse.policy.table_format import format_of
 
         choices, format = self.work.choices, format_of(self.work.choices)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an analyst does with a release: `query` answers a question in SQL, and `sample` draws flat tables from it."""
+"""The analyst's commands: `query` answers a question in SQL, and `sample` draws flat tables from a release."""
 
 from __future__ import annotations
 

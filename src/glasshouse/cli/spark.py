@@ -71,7 +71,7 @@ def publish_on_spark(
 
 @contextlib.contextmanager
 def _session(master: str) -> Iterator[SparkSession]:
-    """A session, which is stopped at the end; what is not said here, Spark's own settings say."""
+    """A session, which is stopped at the end; Spark's own settings apply where nothing is given here."""
     from glasshouse.spark.settings import require_spark
 
     sql = require_spark()

@@ -142,7 +142,7 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
 
 
 def _of_folder(path: Path, signed_by: str | None, *, as_json: bool) -> FolderCheck:
-    """What is found of a release; one that cannot be taken for what it says it is has a verdict too."""
+    """The verification of a release; one that was changed or cannot be read gets a verdict too."""
     from glasshouse.journeys.verify import verify_folder
 
     try:
@@ -154,7 +154,7 @@ def _of_folder(path: Path, signed_by: str | None, *, as_json: bool) -> FolderChe
 
 
 def _say_guarantee(folder: FolderCheck, signed_by: str | None) -> None:
-    """Print what a release guarantees, and who signed it."""
+    """Print the guarantee of a release, and who signed it."""
     say("what the release guarantees")
     say_text(folder.guarantee)
     say()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache: finished rows stand in a folder, and are not run again if everything that they depend on is the same."""
+"""Cache: finished rows are kept in a folder, and not computed again if all their inputs are the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BEGINS = '{"key": '  # how every line begins
 
 
 class Kept:
-    """The rows in a folder; without a folder, none. What a killed run left half written is not a row."""
+    """The rows kept in a folder; none without a folder. A row that a killed run left half written is ignored."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = None if folder is None else own_folder(folder) / ROWS
@@ -54,7 +54,7 @@ class Kept:
         return self._rows.get(key)
 
     def add(self, key: str, row: Row) -> None:
-        """Keep a row, at once."""
+        """Write a row to the folder at once."""
         if self._file is None:
             return
         text = json.dumps({"key": key, "row": row.to_dict()}, ensure_ascii=False)

@@ -74,22 +74,23 @@ def compare(
     table
         Microdata, from `read`, with a sensitive column.
     principle
-        What safe means, as for `publish`.
+        The privacy requirement, as for `publish`.
     methods, recodings
         What to compare, by name or as objects; by default all of the catalogue, and all recodings that fit.
     use_truth
-        Measure on the true sensitive values instead. What is then chosen by the result leaks.
+        Measure on the true sensitive values instead. A choice that is made by the result then reveals something about
+        them.
     presence
-        ``secret``, and no way is recommended that shows who is in the table if there is another; or ``public``.
+        ``secret``: no way is recommended that shows who is in the table, if there is another; or ``public``.
     workload
         Questions to ask; by default a thousand of TRANSPARENT 4.1, with as many attributes as there are, up to five.
     runs
         How many twins are made; errors, divergences, sizes and times are means over them, and the first is attacked.
         With ``use_truth`` every way is run so many times.
     seed
-        Of the twins, of random choices and of the workload. It is no secret: an attacker who knows it can repeat
-        the comparison from what attackers know anyway, and learns nothing. The releases of a comparison are not for
-        publication.
+        The seed of the twins, of random choices and of the workload. It is no secret: an attacker who knows it can
+        repeat the comparison from what attackers know anyway, and learns nothing. The releases of a comparison are not
+        for publication.
     effort
         How long an attack may take, and how much work it may be (`glasshouse.pages.report.Effort`).
     model
@@ -182,7 +183,7 @@ def methods_of(given: Iterable[Method | str] | None, requirement: Requirement) -
 def recodings_of(
     given: Iterable[Recoding | str] | None, requirement: Requirement, table: Microdata
 ) -> tuple[list[Recoding], dict[str, str]]:
-    """The recodings to compare, and of those of the catalogue that do not fit why they do not."""
+    """The recodings to compare, and the reasons why some of the catalogue do not fit."""
     if given is not None:
         return [catalog.chosen(catalog.RECODINGS, recoding) for recoding in given], {}
     if requirement.target is not None:
@@ -239,7 +240,7 @@ def _rows(
 
 
 def _usual(requirement: Requirement) -> tuple[str, str]:
-    """The method and the recoding that `publish` takes if none is named."""
+    """The method and the recoding that `publish` uses by default."""
     recoding = default_recoding(requirement)
     return default_method(requirement, recoding).name, recoding.name
 

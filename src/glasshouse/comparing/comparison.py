@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison: a row for each way to publish, the way that is recommended, and how both are written down."""
+"""A comparison: a row for each way to publish, the recommended way, and the files in which these are written."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Row:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Row:
-        """The row that was plain data; what it does not know is left out."""
+        """The row from plain data; fields that this version does not know are left out."""
         known = {f.name for f in fields(cls)}
         told = {name: value for name, value in data.items() if name in known}
         return cls(**told | {"errors": tuple(told.get("errors") or ())})
@@ -198,7 +198,7 @@ class Comparison:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why ways failed: the ways of one method that failed alike stand together."""
+        """Why ways failed: ways of one method that failed for the same reason are listed together."""
         found: dict[tuple[str, str], list[str]] = {}
         for row in self.rows:
             if row.failed:
@@ -225,7 +225,7 @@ class Comparison:
         }
 
     def to_table(self) -> pa.Table:
-        """The rows as a table of Arrow."""
+        """The rows as an Arrow table."""
         import pyarrow as pa
 
         told: dict[str, list[Any]] = {"recommended": [row is self.recommended for row in self.rows]}
@@ -250,13 +250,13 @@ class Comparison:
         return {**self.to_dict(), "rows": rows, "impossible": {**self.failures, **self.left_out}}
 
     def to_svg(self) -> str:
-        """The privacy-utility frontier, a picture by itself."""
+        """The privacy-utility frontier as an SVG picture."""
         from glasshouse.pages.charts.frontier import ALONE, frontier
 
         return str(frontier(self.shown()["rows"], style=ALONE))
 
     def to_html(self) -> str:
-        """One page that needs nothing else, to read and to print."""
+        """The comparison as one self-contained HTML page, to read and to print."""
         from glasshouse.pages.comparison_page import page
 
         return page(self.shown())
@@ -295,7 +295,7 @@ def _numbers(row: Row) -> str:
 
 
 def own_folder(folder: Path) -> Path:
-    """Make a folder that its owner alone can enter; refuse one that goes out."""
+    """Make a folder that only its owner can enter; refuse a folder that is published."""
     if (folder / _RELEASE).exists():
         raise OutputError(
             f"{folder} is a release, and a comparison is confidential and must not be published with it: choose "
@@ -310,5 +310,5 @@ def own_folder(folder: Path) -> Path:
 
 
 def cannot_write(path: Path, error: OSError) -> OutputError:
-    """What is said where the system refuses to write."""
+    """The error if the system refuses to write."""
     return OutputError(f"cannot write {path}: {os.strerror(error.errno or 0)}", path=path)

@@ -53,7 +53,7 @@ def n_processes(asked: int | None, n_ways: int) -> int:
 def run(
     setting: Setting, ways: Sequence[tuple[Any, Any]], processes: int, *, grace: float = _GRACE
 ) -> Iterator[tuple[int, Row, bool]]:
-    """Try ways; give the number of each, its row, and whether the row is one to keep, as they are finished."""
+    """Try ways; yield the number and the row of each as it is finished, and whether the row is to be kept."""
     if processes == 0 or not sys.executable:
         for number, (method, recoding) in enumerate(ways):
             yield number, score(setting, method, recoding), True
@@ -99,7 +99,7 @@ def run(
 
 
 class _Worker:
-    """A process at work, and another one in its place if it dies."""
+    """A worker process, which is replaced by another one if it dies."""
 
     def __init__(self, told: bytes, seconds: float, grace: float) -> None:
         self._told, self._seconds, self._grace = told, seconds, grace
@@ -159,7 +159,7 @@ class _Worker:
         return process
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         with self._lock:
             self.ended = True
             process = self._process
@@ -217,7 +217,7 @@ def work() -> None:
 
 
 def _warm_up() -> None:
-    """Publish a few records, so that no row pays for what is loaded when it is first used."""
+    """Publish a few records, so that no row's time includes the loading of code that is used for the first time."""
     table = examples.transparent_t1()
     setting = Setting(
         tables=(table,),

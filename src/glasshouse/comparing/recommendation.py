@@ -45,7 +45,7 @@ DEARER = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """A way to publish, if there is one; why, in a few sentences; and what else a steward should know."""
+    """The recommended way to publish, if there is one; the reason in a few sentences; and notes for a steward."""
 
     row: Row | None
     reason: str
@@ -53,14 +53,14 @@ class Recommendation:
 
 
 def keeps(row: Row) -> bool:
-    """Whether no attack found more than is promised."""
+    """Whether no attack found a probability above the guaranteed one."""
     if row.belief is None or row.limit is None:
         return True
     return row.belief - row.belief_error <= float(Fraction(row.limit)) * (1 + 1e-9)
 
 
 def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str = "secret") -> Recommendation:
-    """Choose a way.
+    """Choose one of the ways that were compared.
 
     ``preferred`` are the method and the recoding that are taken among equals; ``presence`` is ``secret``, or ``public``
     if it is no secret who is in the table.
@@ -96,12 +96,12 @@ def _allowed(measured: Sequence[Row], presence: str) -> tuple[list[Row], list[Ro
 
 
 def _affordable(allowed: Sequence[Row]) -> list[Row]:
-    """The ways that do not cost people much that another way spares them."""
+    """The ways without those that cost people much more than another way."""
     return [row for row in allowed if not any(_spares(other, row) for other in allowed)]
 
 
 def undominated(rows: Sequence[Row]) -> list[Row]:
-    """The rows that no other row beats: as low a probability and as small an error, and one of them lower."""
+    """The rows that no other row dominates: with no larger probability and error, and one of them smaller."""
     known = sorted((r for r in rows if r.belief is not None and r.error is not None), key=_pair)
     found: list[Row] = []
     for row in known:
@@ -122,7 +122,7 @@ def _best(rows: Sequence[Row], preferred: tuple[str, str]) -> Row:
 
 
 def _spares(one: Row, other: Row) -> bool:
-    """Whether one way spares people much of what another one costs them, and is accurate enough for that."""
+    """Whether one way costs people much less than another one, and is accurate enough to replace it."""
     if one.cost is None or other.cost is None:
         return False
     most, least = one.cost + (one.cost_error or 0.0), other.cost - (other.cost_error or 0.0)
@@ -139,7 +139,7 @@ def _error(row: Row) -> float:
 
 
 def _name(row: Row) -> str:
-    """The method alone, whatever its parameters."""
+    """The name of the method, without its parameters."""
     return row.method.partition(" ")[0]
 
 
@@ -211,7 +211,7 @@ def _cost(row: Row) -> str:
 
 
 def _overturned(rows: Sequence[Row], best: Row, preferred: tuple[str, str], presence: str) -> list[str]:
-    """Which other way a single run would have led to; or that there was one run only."""
+    """The other way to which a single run would have led; or a note that there was only one run."""
     measured = [row for row in rows if not row.failed and row.error is not None]
     n_runs = len(best.errors)
     if n_runs == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scoring: one way to publish is tried, asked questions, and attacked: by knowing how it was done, and by learning."""
+"""Scoring: one way to publish is tried, queried, and attacked, with knowledge of the algorithm and by learning."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Setting:
 
 
 def score(setting: Setting, method: Method, recoding: Recoding, tell: Callable[[str, Row], None] | None = None) -> Row:
-    """Try a way. The release is thrown away: it is made with a seed, for measuring.
+    """Score a way. Its release is discarded: it is made with a fixed seed, for measuring only.
 
     ``tell`` is called with the row as far as it is known, before an attack that knows the algorithm (`ANSWERED`) and
     before one that learns (`ATTACKED`).
@@ -144,7 +144,7 @@ def _answered(setting: Setting, run: int, release: Release, row: Row) -> Row:
 
 
 def _mean(runs: list[Row]) -> Row:
-    """One row for several runs: means, the most memory, and how far the mean error would differ another time."""
+    """One row for several runs: averages, the peak memory, and the uncertainty of the mean error."""
     figures: dict[str, float | None] = {}
     for name in ("error", "baseline", "coverage", "kl", "average_size", "ncp", "seconds"):
         known = [value for value in (getattr(run, name) for run in runs) if value is not None]
@@ -179,7 +179,7 @@ def _attacked(setting: Setting, release: Release, row: Row) -> Row:
 
 
 def given_up(done: str, row: Row, seconds: float) -> Row:
-    """The row of an attack that was ended from outside, for it took too long, after this had been done."""
+    """The row of an attack that was stopped from outside because it took too long, with what was done before."""
     return _by_theorem(row, _late(seconds)) if done == ANSWERED else _not_learned(row, _late(seconds))
 
 
@@ -188,7 +188,7 @@ def _late(seconds: float) -> str:
 
 
 def _too_much(setting: Setting, release: Release) -> str:
-    """Why an attack would be too much work, if it would."""
+    """The reason why an attack would be too much work; None if it would not."""
     if len(release.recipe.sensitive) != 1:
         return "the attack is only possible with one sensitive column"
     table, effort = setting.tables[0], setting.effort
@@ -257,7 +257,7 @@ def _not_learned(row: Row, why: str) -> Row:
 
 
 class PeakMemory:
-    """How much more memory the process takes than when this is made, as the system counts it; None without /proc.
+    """How much more memory the process has taken since this was made, by the system's count; None without /proc.
 
     Other threads' memory counts too.
     """
@@ -271,7 +271,7 @@ class PeakMemory:
             self._before = None
 
     def grown(self) -> int | None:
-        """In bytes."""
+        """The growth of peak memory, in bytes."""
         after = None if self._before is None else _kilobytes("VmHWM")
         return None if after is None or self._before is None else max(0, after - self._before) << 10
 

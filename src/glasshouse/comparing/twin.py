@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The twin: the same people with sensitive values that are made up, to try methods on without a look at the true ones.
+"""Twins: the same people with made-up sensitive values, to try methods without looking at the true ones.
 
 A column that is merely shuffled would not do. It has nothing to do with the quasi-identifiers, so that the method which
 keeps least, everybody in one group, would answer questions best, and a comparison would recommend it. Here the column
@@ -70,7 +70,7 @@ def twin_of(table: Microdata, source: Source, *, strength: float = STRENGTH) -> 
 
 
 def _in_order(table: Microdata) -> NDArray[np.intp]:
-    """The rows in an order of their own: by quasi-identifiers, then by identifier."""
+    """The rows in a canonical order: by quasi-identifiers, then by identifier."""
     keys = [column.codes for column in table.quasi]
     if table.identifier is not None:
         names = np.empty(table.n_tuples, np.int32)
@@ -82,7 +82,7 @@ def _in_order(table: Microdata) -> NDArray[np.intp]:
 def _handed_out(
     table: Microdata, people: NDArray[np.intp], counts: NDArray[np.intp], source: Source, strength: float
 ) -> NDArray[np.int64]:
-    """A value for each of these people: ``counts[v]`` of them get v."""
+    """Assign values to these people: ``counts[v]`` of them get v."""
     given = np.empty(len(people), np.int64)
     free = np.arange(len(people))
     scale = strength / np.sqrt(len(table.quasi))
@@ -100,7 +100,7 @@ def _handed_out(
 
 
 def _effect(column: Column, source: Source) -> NDArray[np.float64]:
-    """What each value of a quasi-identifier does to the weight: 0 on average, of variance 1."""
+    """The effect of each value of a quasi-identifier on the weight: mean 0, variance 1."""
     size = column.domain.size
     if not column.domain.ordered:
         return _normal(size, source)
@@ -111,13 +111,13 @@ def _effect(column: Column, source: Source) -> NDArray[np.float64]:
 
 
 def _uniform(size: int, source: Source) -> NDArray[np.float64]:
-    """Numbers between 0 and 1, neither of them included."""
+    """Numbers between 0 and 1, both excluded."""
     drawn: NDArray[np.float64] = (source.belows(_FINE, size) + 0.5) / _FINE
     return np.minimum(drawn, np.nextafter(1.0, 0.0))
 
 
 def _normal(size: int, source: Source) -> NDArray[np.float64]:
-    """Standard normal numbers, by Box and Muller."""
+    """Standard normal numbers, by the Box-Muller method."""
     first, second = _uniform(size, source), _uniform(size, source)
     found: NDArray[np.float64] = np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of databases: ``postgresql://user@host:port/database``, and what may stand behind the question mark.
+"""Addresses of databases: ``postgresql://user@host:port/database``, and the parameters allowed after the question mark.
 
 An address with a password in it is refused: it would stand in the shell's history, in the list of processes, in code
 and in logs. libpq finds passwords by itself, in the environment (``PGPASSWORD``), in a password file (``PGPASSFILE``,
@@ -40,7 +40,7 @@ def is_address(source: Any) -> bool:
 
 
 def masked(text: str) -> str:
-    """Take out what looks like the password of any address: the net under all messages.
+    """Remove what looks like the password of any address; the last safeguard for all messages.
 
     >>> masked("there is no file mysql:/eve:secret@host/clinic")
     'there is no file mysql:/eve:...@host/clinic'
@@ -49,7 +49,7 @@ def masked(text: str) -> str:
 
 
 def _masked_line(line: str) -> str:
-    """A line without what stands between the user of an address and the last at sign; its length is no matter."""
+    """A line without the text between the user of an address and the last at sign, at any length."""
     end = line.rfind("@")
     found = _OPENING.search(line, 0, max(end, 0))
     return line if found is None else f"{line[: found.end()]}...{line[end:]}"
@@ -57,7 +57,7 @@ def _masked_line(line: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a database is, without a secret."""
+    """The address of a database, without a secret."""
 
     # host, database, user: as the address gives them, for messages; empty where the environment or a service file
     # decides
@@ -118,7 +118,7 @@ class Address:
         return f"postgresql://{user}{quote(self.host, safe='[]:,.')}/{quote(self.database, safe='')}?{settings}"
 
     def __str__(self) -> str:
-        """What to call the server in messages."""
+        """The name of the server in messages."""
         given = dict(self.options)
         host = self.host or given.get("host", "")
         if not host and "service" in given:
@@ -158,7 +158,7 @@ def quoted(*names: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Quote a text, where SQL takes no parameter; right whatever ``standard_conforming_strings`` says.
+    """Quote a text, where SQL takes no parameter; correct for any setting of ``standard_conforming_strings``.
 
     >>> print(literal("it's"), literal("a\\\\b"))
     'it''s' E'a\\\\b'

@@ -34,7 +34,7 @@ def is_sqlalchemy_address(source: Any) -> bool:
 
 
 def checked_url(address: str) -> Any:
-    """The address as SQLAlchemy has it, with the password of the environment; one with a secret in it is refused."""
+    """The address as an SQLAlchemy URL, with the password from the environment; refused if it contains a secret."""
     try:
         from sqlalchemy.engine import make_url
         from sqlalchemy.exc import ArgumentError

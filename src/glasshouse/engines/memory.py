@@ -62,7 +62,7 @@ class Nodes:
 
     @staticmethod
     def join(parts: Sequence[Nodes]) -> Nodes:
-        """Put several lists of nodes together."""
+        """Concatenate several lists of nodes."""
         empty = np.empty(0, np.int64)
         return Nodes(
             np.concatenate([empty, *(p.starts for p in parts)]), np.concatenate([empty, *(p.stops for p in parts)])
@@ -77,7 +77,7 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """One cut a node, on attribute ``dims[i]``: ``left[i]`` records go left. No cut is possible where it is 0.
+    """One cut per node, on attribute ``dims[i]``: ``left[i]`` records go left. Where it is 0, no cut is possible.
 
     Which records those are is marked in the rows until the same nodes are cut again.
     """
@@ -87,7 +87,7 @@ class Cuts:
 
     @property
     def possible(self) -> NDArray[np.bool_]:
-        """Where there is a cut: both parts have records."""
+        """Where a cut is possible: both parts have records."""
         return self.left > 0
 
     def __getitem__(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> Cuts:
@@ -189,7 +189,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """Runs the work in this process, on all cores unless told otherwise.
+    """Runs the work in this process, by default on all cores.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class Points(Rows):
         return self._tuples.relabelled(of_key, of_point.n_groups)
 
     def _histogram(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Where each point's sensitive values begin, the values, and how many records have each."""
+        """For each point where its sensitive values begin, the values, and the number of records with each."""
         found = self._tuples.counts(column)
         if self._counts is not None:
             weights = self._counts[self._tuples.order].astype(np.int32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes over records, cut into pieces: sharing work, shuffling runs, sorting by whole numbers, following an order.
+"""Passes over records in pieces: sharing work among threads, shuffling runs, sorting by integers, applying an order.
 
 Pieces are cut by the data alone and done by as many threads as the engine has, and random choices belong to a piece,
 never to a thread. So the number of threads, and which of them comes first, decide nothing but the time.
@@ -126,12 +126,12 @@ def shuffle_runs(array: NDArray[np.int32], offsets: NDArray[np.int64], source: D
 
 
 def _turns(n: int) -> Iterator[int]:
-    """The order in which pieces are begun; any would do."""
+    """The order in which pieces are begun; the result does not depend on it."""
     return iter(range(n))
 
 
 def joined(columns: Sequence[NDArray[np.int32]], engine: Memory) -> Keys:
-    """Write columns as keys that sort alike: as many columns to a key as fit."""
+    """Pack columns into keys that sort in the same order: as many columns into a key as fit."""
     grouped: list[list[tuple[NDArray[np.int32], int]]] = []
     size = 1
     for codes in columns:
@@ -215,7 +215,7 @@ def along(
 
 
 def spread(values: NDArray[np.int32], order: NDArray[np.int32], n: int, engine: Memory) -> NDArray[np.int32]:
-    """Give the records of an order their values, and all other of ``n`` records -1.
+    """Assign values to the records of an order, and -1 to all other of ``n`` records.
 
     >>> from glasshouse.engines import Memory
     >>> spread(np.array([7, 5], np.int32), np.array([2, 0], np.int32), 4, Memory())
@@ -276,7 +276,7 @@ def _sorted_by_one(
 
 
 def _digits(bits: int) -> list[tuple[int, int]]:
-    """Cut ``bits`` bits into digits of almost equal width, the lowest first: where each begins, and its width."""
+    """Divide ``bits`` bits into digits of almost equal width, lowest first: the start and width of each."""
     n_digits = -(-bits // DIGIT)
     borders = [bits * i // n_digits for i in range(n_digits + 1)] if bits else [0]
     return [(low, high - low) for low, high in pairwise(borders)]

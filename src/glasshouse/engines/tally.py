@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tally: how many people of a table in memory are of each kind, and who they are."""
+"""Tally: the number of people of each kind in a table in memory, and who they are."""
 
 from __future__ import annotations
 

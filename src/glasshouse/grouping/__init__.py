@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a table is divided: every method maps microdata and a requirement to groups, and knows nothing of the output.
+"""How a table is divided: every method maps microdata and a requirement to groups, whatever is published later.
 
-`method.Method` is what all of them are. A folder is a family of methods; `suppression` drops tuples before a table is
+`method.Method` is what all of them are. A folder is a family of methods; `suppression` drops records before a table is
 divided, `perimeter` measures groups.
 """
 

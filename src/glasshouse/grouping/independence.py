@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independence: how far a method makes what can be inferred about one person depend on the values of others.
+"""Independence: how much the inference about one person depends on other people's values, for a method.
 
 Theorems about an attacker who knows the algorithm assume that all tables are equally likely. An attacker who knows a
 little more, for instance that one value goes with a slightly larger income, is bounded too where the possible tables
@@ -44,7 +44,7 @@ Independent = Literal["groups", "half-groups", "faces", "buckets", "none"]
 
 
 def belief_bound(share: Exact, odds: Exact) -> Fraction:
-    """What is believed at most of a value, within a set of people all of whose arrangements are equally likely.
+    """The largest probability of a value, within a set of people all of whose assignments are equally likely.
 
     The people of the set have the value in the given share. To the attacker people are independent, and the chances of
     any two people i and j for any two values u and v differ by no more than these odds: ``p_i(u) p_j(v)`` is at most

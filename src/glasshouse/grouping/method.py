@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every grouping method is, what several of them claim, and how one says that a requirement is not for it."""
+"""The base of all grouping methods, claims that several of them share, and checks of unsuitable requirements."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SIZE = 8  # of a group, where nothing says which
 
 
 class Method:
-    """Divides a table into groups that satisfy a requirement; knows nothing of what is published.
+    """Divides a table into groups that satisfy a requirement; it does not depend on what is published.
 
     Methods are frozen dataclasses. Each has a name, by which recipes call it, and says what it looks at
     (``quasi-identifiers``, ``sensitive values``, ``both`` or ``neither``) and whether it makes random choices.
@@ -69,7 +69,7 @@ class Method:
 
     @property
     def leaves_out(self) -> LeavesOut:
-        """Whom it may leave out of all groups: nobody, people whom a lot hits, or people because of their values."""
+        """Whom it may leave out of all groups: nobody, people chosen by lot, or people because of their values."""
         return "nobody"
 
     def n_by_lot(self, requirement: Requirement, enough: int, n: int) -> int:
@@ -87,7 +87,7 @@ class Method:
         return 0
 
     def jointly(self, requirement: Requirement) -> bool:
-        """Whether how likely groups are depends on each sensitive column by itself (Theorem J1)."""
+        """Whether the probability of a partition depends on each sensitive column separately (Theorem J1)."""
         return False
 
     @property
@@ -143,11 +143,11 @@ class Method:
         return None if share is None else belief_bound(share, odds)
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         raise NotImplementedError
 
     def claimed(self, requirement: Requirement) -> Claim:
-        """What `claim` states, and what is left of it if the attacker knows a little about people."""
+        """The guarantee of `claim`, with what remains of it if the attacker knows a little about people."""
         self._refuse_sets(requirement)
         claim = self.claim(requirement)
         if claim.adversary is not Adversary.ALGORITHM_AWARE or not requirement.columns:
@@ -230,7 +230,7 @@ def quasi_claim(assumptions: tuple[str, ...] = ()) -> Claim:
 
 
 def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
-    """What a claim assumes of parameters that prefer some quasi-identifiers to others, where they are given.
+    """The assumption of a guarantee about parameters that prefer some quasi-identifiers, if such are given.
 
     >>> from glasshouse.grouping.mirror.mirror import Mirror
     >>> chosen_blindly(Mirror(priority=("age",)), "priority", "weights")
@@ -244,7 +244,7 @@ def chosen_blindly(method: Method, *names: str) -> tuple[str, ...]:
 
 
 def check_priority(owner: str, priority: Sequence[str]) -> tuple[str, ...]:
-    """Check the names of quasi-identifiers that a method prefers, which may be given in one text."""
+    """Check the names of preferred quasi-identifiers, which may be given as one text."""
     names = tuple(name.strip() for name in priority.split(",")) if isinstance(priority, str) else tuple(priority)
     if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
         raise ParameterError(owner, "priority", "names of different quasi-identifiers", priority)
@@ -263,7 +263,7 @@ def frequency_ell(requirement: Requirement, owner: str) -> tuple[int, Column]:
 
 
 def least_size(requirement: Requirement) -> int:
-    """How many tuples a group must have in any case, as far as the principles say: their k or l; 8 if they do not."""
+    """The least size of a group, as far as the principles name it: their k or l; 8 if they name none."""
     return requirement.smallest_group or _SIZE
 
 

@@ -4,7 +4,7 @@
 Xiao, Tao, Koudas, "Transparent Anonymization: Thwarting Adversaries Who Know the Algorithm", ACM TODS 35(2), 2010
 (TRANSPARENT): Figure 2, Examples 2 and 3, Lemma 1. How we read what the paper leaves open:
 
-* *Global recoding.* The paper asks that tuples with equal quasi-identifiers share a group. Taken alone this allows
+* *Global recoding.* The paper asks that records with equal quasi-identifiers share a group. Taken alone this allows
   boxes that overlap, and then {Ann, Cate, Don}, {Bob, Ed}, {Fred, Gill, Hera} is 2-diverse and costs 22, less than the
   24 of Table III, which Example 2 calls the optimum. A recoding of the *domain* sends every place to one box, so here
   no two boxes share a place, and Example 2 is right as printed.
@@ -55,16 +55,16 @@ class OptGen(Method):
 
     Guarantee
     ---------
-    Every group is l-diverse, so a *linking* adversary, who knows the quasi-identifiers, believes no sensitive value of
-    a person above ``1 / ell``. Against an attacker who also knows this algorithm it promises nothing: that one keeps
-    the worlds whose optimum is the release. In Example 2 all of them give Ed gastritis (probability 1), where
-    credibility, which counts worlds of which the release is *minimal*, says 1/4 (Example 3). The method is kept as a
-    specimen.
+    Every group is l-diverse, so a *linking* attacker, who knows the quasi-identifiers, gives no sensitive value of a
+    person a probability above ``1 / ell``. Against an attacker who also knows this algorithm nothing is guaranteed:
+    this attacker keeps only the possible tables (worlds) whose optimum is the release. In Example 2 all of them give Ed
+    gastritis (probability 1), where credibility, which counts worlds of which the release is *minimal*, says 1/4
+    (Example 3). The method is included only to show this.
 
     Cost
     ----
-    Exponential in the number of distinct combinations of quasi-identifiers, however many tuples share them; tables with
-    more than `MOST_POINTS` are refused. At the limit, random tables take well under a second with up to four
+    Exponential in the number of distinct combinations of quasi-identifiers, however many records share them; tables
+    with more than `MOST_POINTS` are refused. At the limit, random tables take well under a second with up to four
     attributes; the slowest we found, with twelve attributes, took six.
 
     Examples
@@ -97,7 +97,7 @@ class OptGen(Method):
     """Distinct combinations of quasi-identifiers in the largest table that is not refused."""
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         frequency_ell(requirement, "Opt-Gen")
         return linking_claim(
             "an attacker who knows that Opt-Gen was used can learn values with certainty: the attacker keeps only "
@@ -106,7 +106,7 @@ class OptGen(Method):
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` into the cheapest groups that satisfy ``requirement``; nothing is random, nothing shared."""
+        """Divide ``table`` into the cheapest groups that satisfy ``requirement``; not random, and on one thread."""
         ell, column = frequency_ell(requirement, "Opt-Gen")
         requirement.check_eligible()
         point_of, codes = self._points(table)
@@ -119,7 +119,7 @@ class OptGen(Method):
         return Groups(label[point_of], len(groups))
 
     def _points(self, table: Microdata) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Number the distinct combinations of codes in ascending order: each tuple's number, each number's codes."""
+        """Number the distinct combinations of codes in ascending order: each record's number, each number's codes."""
         point_of = np.zeros(table.n_tuples, np.int64)
         for column in table.quasi:
             keys = point_of * column.domain.size + column.codes
@@ -153,16 +153,16 @@ class Candidate:
 
 
 class Points:
-    """The distinct combinations of quasi-identifiers, in ascending order, and who lives there.
+    """The distinct combinations of quasi-identifiers, in ascending order, and the people at each.
 
     Parameters
     ----------
     codes
         Points x attributes.
     histograms
-        Points x sensitive values: how many tuples.
+        Points x sensitive values: how many records.
     ell
-        At most one tuple in ``ell`` of a group may have the same value.
+        At most one record in ``ell`` of a group may have the same value.
     """
 
     def __init__(self, codes: NDArray[np.int32], histograms: NDArray[np.int64], ell: int) -> None:
@@ -182,7 +182,7 @@ class Points:
         self._safe: dict[int, bool] = {}
 
     def size(self, points: int) -> int:
-        """Tuples at these points."""
+        """The number of records at these points."""
         return sum(self.weights[p] for p in members(points))
 
     def safe(self, points: int) -> bool:
@@ -215,13 +215,13 @@ class Points:
         return [points] if cuts is None else [group for part in cuts for group in self.cut_down(part)]
 
     def candidates(self, limit: int) -> list[Candidate]:
-        """Every group of every partition that costs at most ``limit`` and can be no worse than another, by size.
+        """Every group, by size, of all partitions that cost at most ``limit`` and are not worse than another one.
 
         The groups of a partition without overlaps are all points of their boxes. One that a cut divides into safe parts
         is in no optimum: the parts lie in its box, and their squares are less. Boxes are grown point by point, in order
-        of size. A tuple pays the size of its group, so everybody with ``p`` in the group pays at least the size of the
+        of size. A record pays the size of its group, so everybody with ``p`` in the group pays at least the size of the
         first safe box that reached ``p`` (or the present size, if none has), and a safe group that contains a box of
-        size ``s`` makes each tuple of that box pay ``s``: more than ``limit`` in all, and the box is grown no further.
+        size ``s`` makes each record of that box pay ``s``: more than ``limit`` in all, and the box is grown no further.
         """
         boxes = [Candidate(weight, 1 << p, self.ranks[p], self.ranks[p]) for p, weight in enumerate(self.weights)]
         heapify(boxes)
@@ -274,7 +274,7 @@ class Cover:
         self._apart: dict[int, int] = {}
 
     def apart(self, i: int) -> int:
-        """The candidates whose boxes share no place with that of candidate ``i``."""
+        """The candidates whose boxes are disjoint from that of candidate ``i``."""
         if i not in self._apart:
             self._apart[i] = _bits(((self._low > self._high[i]) | (self._high < self._low[i])).any(axis=1))
         return self._apart[i]
@@ -304,8 +304,8 @@ class Cover:
     def _fewest(self, available: int, uncovered: int, below: int) -> int:
         """The candidates of the point that has the fewest; none if these points cannot be covered for less than this.
 
-        Two bounds. A tuple pays the size of its group, at least that of the smallest candidate of its point. And it has
-        a share of 1 / size in the number of groups: there are at most so many, and even sizes are the cheapest.
+        Two bounds. A record pays the size of its group, at least that of the smallest candidate of its point. And it
+        has a share of 1 / size in the number of groups: there are at most so many, and even sizes are the cheapest.
         """
         choice, fewest = 0, len(self.candidates) + 1
         tuples = bound = shares = 0
@@ -324,7 +324,7 @@ class Cover:
         return 0 if hopeless or not self.points.safe(uncovered) else choice
 
     def first(self, available: int, uncovered: int, cost: int) -> list[int]:
-        """Of the coverings of exactly this least cost the first, groups and points compared as sorted lists."""
+        """The first covering of exactly this least cost, groups and points being compared as sorted lists."""
         if not uncovered:
             return []
         lowest = next(members(uncovered))

@@ -53,10 +53,10 @@ class Refined(Method):
 
     Guarantee
     ---------
-    Every group satisfies l-diversity, against a *linking* adversary. Inside `Tailor`, which stops by a group's multiset
-    of values alone, an *algorithm-aware* adversary believes no value above 1/l (TRANSPARENT Theorem 3; that is Hybrid,
-    if ``inner`` is ``ace``), and the same holds inside `Separate`, where it is the inner method by itself. Inside any
-    other method nothing is claimed there, whatever that method claims when it is used alone.
+    Every group satisfies l-diversity, against a *linking* attacker. Inside `Tailor`, which stops by a group's multiset
+    of values alone, an *algorithm-aware* attacker gives no value a probability above 1/l (TRANSPARENT Theorem 3; that
+    is Hybrid, if ``inner`` is ``ace``), and the same holds inside `Separate`, where it is the inner method by itself.
+    Inside any other method nothing is claimed there, whatever that method claims when it is used alone.
 
     Cost
     ----
@@ -90,7 +90,7 @@ class Refined(Method):
 
     @classmethod
     def usual(cls) -> tuple[Refined, ...]:
-        """Tailor's groups are safe to divide."""
+        """Refinement of Tailor, whose groups are safe to divide."""
         return (cls(coarse=Tailor()),)
 
     @property
@@ -99,13 +99,13 @@ class Refined(Method):
         return self.coarse.leaves_out
 
     def independent(self, requirement: Requirement) -> Independent:
-        """Inside groups that depend on multisets alone the inner method decides; inside others nothing is known."""
+        """As in `Method.independent`: inside groups that depend on multisets alone, the inner method decides."""
         if self.inner == "ace":
             return "buckets"
         return "groups" if self.coarse.by_multisets else "none"
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         frequency_ell(requirement, "Refined")
         coarse = self.coarse.claim(requirement)
         if self.coarse.by_multisets:
@@ -127,7 +127,7 @@ class Refined(Method):
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide ``table``; tuples that the coarse method drops stay dropped."""
+        """Divide ``table``; records that the coarse method drops stay dropped."""
         ell, column = frequency_ell(requirement, "Refined")
         requirement.check_eligible()
         coarse = self.coarse.divide(table, requirement, source=source, engine=engine)
@@ -155,5 +155,5 @@ class Refined(Method):
 
     @property
     def _depth(self) -> int:
-        """How many refinements this one is made of: each has choices of its own."""
+        """The depth of nested refinements, each of which has random choices of its own."""
         return 1 + (self.coarse._depth if isinstance(self.coarse, Refined) else 0)

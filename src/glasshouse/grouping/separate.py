@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Separate: all tuples in one group, so that quasi-identifiers and sensitive values are published apart.
+"""Separate: all records in one group, so that quasi-identifiers and sensitive values are published without a link.
 
 MINIMALITY 5.3 compares its methods with this baseline ("Base"): two independent tables, one of all quasi-identifiers,
 one of all sensitive values. As a partition that is one group: under anatomy or permutation it is those two tables.
@@ -27,12 +27,13 @@ __all__ = ["Separate"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Separate(Method):
-    """Put everybody into one group: what is said of one person's sensitive value is what is said of all.
+    """Put everybody into one group, so that every person has the same distribution of sensitive values.
 
     Guarantee
     ---------
-    Whatever principle the table as a whole satisfies, against an *algorithm-aware* adversary: the group is the same for
-    every table of that size, so the algorithm tells nothing. What one attribute says about another is lost entirely.
+    Any principle that the table as a whole satisfies holds, against an *algorithm-aware* attacker: the group is the
+    same for every table of that size, so the algorithm reveals nothing. All relations between quasi-identifiers and
+    sensitive values are lost.
 
     Cost
     ----
@@ -54,7 +55,7 @@ class Separate(Method):
     by_multisets: ClassVar[bool] = True
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         nobody = "k-anonymity does not protect sensitive values: everybody may have the same one"
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
@@ -63,6 +64,6 @@ class Separate(Method):
         )
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Put all tuples of ``table`` into one group; nothing is random."""
+        """Put all records of ``table`` into one group; nothing is random."""
         requirement.check_eligible()
         return Groups(np.zeros(table.n_tuples, np.int32), 1)

@@ -3,7 +3,7 @@
 
 A table that breaks a principle as a whole can have no release that keeps it. Trimming the most frequent sensitive
 values to a common cap is the least that helps. Where values are sets, some people go with the single value that is most
-above its share, then with the next one, until no value is. Who is dropped is a uniform choice among the tuples with
+above its share, then with the next one, until no value is. Who is dropped is a uniform choice among the records with
 such a value; that a person was dropped tells that theirs is one, so nothing is promised to those who are dropped.
 
 A method may ask for a number of people that it can divide evenly. Who is left out for that is drawn from everybody.
@@ -120,7 +120,7 @@ def _trimmed_kinds(kinds: Kinds, part: Part, source: Draws) -> NDArray[np.int64]
 
 
 def _without_some(kinds: Kinds, part: Part, column: Column, members: Members, source: Draws) -> NDArray[np.int64]:
-    """Drop as many people with the single value that is most above its share, in a column of sets, as bring it down.
+    """In a column of sets, drop people with the single value that is furthest above its share, until it is not.
 
     Who of those with the value is dropped is a secret uniform choice. How many are depends on counts alone.
     """
@@ -144,7 +144,7 @@ def _without_some(kinds: Kinds, part: Part, column: Column, members: Members, so
 
 
 def _some_of_each(kinds: Kinds, part: Part, cap: int, source: Draws) -> NDArray[np.int64]:
-    """Keep ``cap`` people with every sensitive value that concerns the principle: a secret uniform choice for each."""
+    """Keep ``cap`` people with every restricted sensitive value: a secret uniform choice for each value."""
     assert part.column is not None  # a cap above 0 exists only for principles that look at sensitive values
     histogram = np.bincount(part.column.codes, kinds.counts, minlength=part.column.domain.size).astype(np.int64)
     concerned = part.principle.concerned(part.whole.n_values, part.column.domain)

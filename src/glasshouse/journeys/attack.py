@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attack: play the attacker against a release, and compute the probabilities of every person's values.
+"""Attack: take the attacker's place, and compute the probabilities of every person's values after a release.
 
 An attack is given the release and what the attacker holds, and never the microdata. The exception are the three risks
 of `glasshouse.adversary.risks`: the steward, who holds the table, counts with it how often an attacker would be right.

@@ -34,7 +34,7 @@ __all__ = ["as_edition", "as_first", "edition_of", "joined", "n_groups_of", "wit
 
 
 def as_first(release: Release, edition: Any) -> Release:
-    """A release as the first edition of a table; one that has editions as it is.
+    """A release as the first edition of a table; a release with editions is returned unchanged.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def edition_of(release: Release, edition: Any) -> Release:
 
 
 def joined(old: Release, new: Release, label: int | str, table: Microdata) -> Release:
-    """The tables of earlier editions, and after them those of a new one, whose groups have the numbers that follow.
+    """The tables of earlier editions followed by those of a new one, whose groups get the next numbers.
 
     ``table`` is the one that the new edition was made of; labels become those of all editions by `with_labels`.
     """
@@ -154,7 +154,7 @@ def _end_to_end(one: pa.Table, other: pa.Table) -> pa.Table:
 
 
 def with_labels(release: Release) -> Release:
-    """The release with labels as numbers, if all of them are, or as texts; also what is told of these columns."""
+    """The release with numeric labels, if all labels are numbers, or else texts; and their columns' descriptions."""
 
     def labelled(table: pa.Table) -> pa.Table:
         for name in (EDITION, LEFT):
@@ -175,14 +175,14 @@ def with_labels(release: Release) -> Release:
 
 
 def _sorted(left: pa.Table, release: Release) -> pa.Table:
-    """Who left, by what is told of them, in the order of that."""
+    """The people who left, sorted by their published values."""
     names = [*release.recipe.quasi, LEFT]
     plain = pa.table({name: _plain(left[name]) for name in names})
     return plain.take(pc.sort_indices(plain, [(name, "ascending") for name in names]))
 
 
 def _columns(old: Release, new: Release, table: Microdata) -> tuple[PublishedColumn, ...]:
-    """What is told of the columns of both; refused where that is not the same."""
+    """The descriptions of the columns of both releases; refused if they differ."""
     later = {column.name: column for column in new.columns}
     axes = {column.name: column.domain for column in table.sensitive}
     return tuple(
@@ -228,7 +228,7 @@ def _axis(old: PublishedColumn, new: PublishedColumn, domain: Domain | None) -> 
 
 
 def _refuse_unfit(recipe: Recipe, adversary: str) -> None:
-    """Refuse editions of what is not published so that Theorem E1 holds of it."""
+    """Refuse editions for releases that are not published in a form that Theorem E1 covers."""
     recoding = catalog.recoding_of(recipe)
     if recoding.layout.number is None or recipe.recoding.get("marginals"):
         raise NotSupported(

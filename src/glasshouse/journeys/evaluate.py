@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluate: the judge, and the only place where truth and release meet. What it finds belongs inside.
+"""Evaluate: the only place where the true table and the release are compared. The results are confidential.
 
 Choosing a method, a parameter or a retry by these scores makes the choice depend on the sensitive values, and a choice
 can be seen: it is itself a leak. Compare methods on other data, or on a table with a shuffled sensitive column.

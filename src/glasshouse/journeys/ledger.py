@@ -48,7 +48,7 @@ _OLD: Final = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """A table beside a ledger: who came, who left, and how many people are not as they were.
+    """The difference between a table and a ledger: who came, who left, and how many people have changed.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Ledger:
 
     @classmethod
     def read(cls, audit: Path) -> Ledger:
-        """The ledger of an audit folder; refused where it has none."""
+        """Read the ledger of an audit folder; refused if there is none."""
         try:
             key = str(json.loads((audit / TRACES).read_text(encoding="utf-8"))["key"])
             bytes.fromhex(key)
@@ -116,7 +116,7 @@ class Ledger:
         return cls(key=key, people=people)
 
     def write(self, audit: Path) -> None:
-        """Keep it in an audit folder, for its owner alone."""
+        """Write the ledger to an audit folder, readable by its owner only."""
         pq.write_table(self.people, private_file(audit / FILE))
 
     def followed_by(self, other: Ledger | None, leavers: NDArray[np.int64], edition: int) -> Ledger:
@@ -142,7 +142,7 @@ class Ledger:
         return np.asarray(pc.is_in(_plain(table.identifier), value_set=own))
 
     def compared(self, table: Microdata) -> Comparison:
-        """Lay a table beside it."""
+        """Compare a table with the ledger."""
         identifier = _plain(table.identifier)
         known = self.people["identifier"].combine_chunks()
         if identifier.type != known.type:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load: a release comes back from its folder, and its recipe names things that there are.
+"""Load: read a release from its folder, and check that its recipe names objects that exist.
 
 `glasshouse.release.load` checks the files and knows no method. Answers and attacks rely on the recipe of a release. So
 principle, method and recoding are made from it here, where the catalogue is known, and the guarantee is made from them
@@ -80,7 +80,7 @@ def check_declared(release: Release, path: str | Path, cells: Callable[[str], se
 
 
 def checked_promise(release: Release, path: str | Path) -> Guarantee:
-    """The guarantee that the recipe of a release stands for, after a check that this is the one that it states.
+    """The guarantee that follows from a release's recipe, after a check that the release states the same.
 
     Nothing but the columns of its tables is looked at, unless it is a perturbed sample.
     """
@@ -154,7 +154,7 @@ def _check_sets(release: Release) -> None:
 
 
 def _check_sample(release: Release, recoding: Perturbed) -> None:
-    """A retention is stated, and every value that is shown is one of the declared domain."""
+    """Check that a retention is stated, and that every published value is in the declared domain."""
     if recoding.p is None or len(release.recipe.sensitive) != 1:
         raise ValueError("a perturbed sample does not state its retention")
     declared = release.recipe.recoding.get("domain")
@@ -226,7 +226,7 @@ def promised_by_recipe(release: Release) -> Guarantee:
 
 
 def _check_numbers(release: Release) -> None:
-    """Suppressed records are some of those that were dropped, and no more than the recipe allows, in every edition."""
+    """Check that suppressed records are among the dropped ones, and no more than the recipe allows, by edition."""
     allowed = exact_share(release.recipe.suppress)
     most = allowed * (release.n_tuples + release.n_dropped)
     if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:

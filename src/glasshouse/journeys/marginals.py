@@ -164,14 +164,14 @@ def _recoded(
 def _told_again(
     column: PublishedColumn, table: Microdata, tables: Mapping[str, pa.Table], recoding: Recoding
 ) -> PublishedColumn:
-    """What a column means; if only the nodes that are cells are told of its taxonomy, with those of the new tables."""
+    """What a column means; if only a part of its taxonomy is published, with the nodes in the new tables."""
     if column.declared is None or column.declared["kind"] != "nodes":
         return column
     return replace(column, declared=carried(table, tables, recoding, "cells").get(column.name))
 
 
 def _notices(path: Path) -> list[str]:
-    """What reading the table gave notice of: all that an old report says which is true of a release that grew."""
+    """The notices from reading the table: those of an old report that still hold for the extended release."""
     try:
         return list(json.loads(path.read_text(encoding="utf-8"))["notices"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -216,7 +216,7 @@ def _batches(path: Path, table: Microdata) -> Groups:
 
 
 def _check_same_table(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table]) -> None:
-    """What was published must come out again exactly, or else this is another table, and its batches mean nothing."""
+    """Check that the published tables come out again exactly; otherwise this is not the table that was published."""
     for name, old in before.items():
         new = now[name]
         if new.column_names != old.column_names or not all(
@@ -234,5 +234,5 @@ def _format_of(folder: Path) -> str:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values themselves: in which order a dictionary has them says nothing."""
+    """The values without dictionaries, whose order carries no meaning."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

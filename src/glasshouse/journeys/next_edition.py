@@ -56,7 +56,7 @@ _WAIT: Final = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Past:
-    """What was published so far, and a table that comes after it."""
+    """What was published so far, and a later version of the table."""
 
     folder: Path  # the folder of the last edition, with release and audit
     release: Release  # all editions so far; one that had none is the first
@@ -67,7 +67,7 @@ class Past:
 
     @classmethod
     def of(cls, after: str | Path, table: Microdata, edition: Any, *, at_least: int, keep_published: bool) -> Past:
-        """Read what was published, and lay the table beside it; refused where it cannot be followed."""
+        """Read what was published, and compare the table with it; refused if the release cannot be continued."""
         folder = Path(after)
         check_pair(folder)
         release = as_first(load(folder / RELEASE), None)
@@ -97,7 +97,7 @@ class Past:
 
     @property
     def number(self) -> int:
-        """Which edition the new one is, counted from 1."""
+        """The number of the new edition, counted from 1."""
         return len(self.release.editions) + 1
 
     @property
@@ -112,7 +112,7 @@ class Past:
 
     @property
     def arrivals(self) -> Microdata:
-        """The people who came, as a table of their own: nothing that is published depends on values of others."""
+        """The people who came, as a table of their own: what is published does not depend on other people's values."""
         return self.table.take(self.found.arrivals)
 
     @property
@@ -188,14 +188,14 @@ class Past:
         return self.ledger.followed_by(own, self.found.leavers, self.number)
 
     def partition_with(self, own: pa.Table) -> pa.Table:
-        """Who is in which group, of all editions."""
+        """The group of everybody in all editions."""
         earlier = pq.read_table(self.audit / PARTITION)
         kind = earlier.schema.field("identifier").type
         own = own.set_column(0, "identifier", own["identifier"].cast(kind))
         return pa.concat_tables([earlier.cast(own.schema), own]).combine_chunks()
 
     def tell(self, inside: Path) -> None:
-        """Keep in the new audit what was done with people who were known; warn of values that are not as they were."""
+        """Record in the new audit what was done with known people; warn about values that have changed."""
         told = {"edition": self.label, "notices": self.notices}
         private_file(inside / _TOLD).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.found.n_changed or self.found.n_moved:
@@ -221,7 +221,7 @@ class Past:
             )
 
     def mark_followed(self, out: Path) -> None:
-        """Keep in the audit that it was followed."""
+        """Record in the audit that the edition was continued."""
         told = {"edition": self.label, "folder": out.name}
         add_files(self.audit, {_FOLLOWED: json.dumps(told, indent=2, ensure_ascii=False) + "\n"})
 
@@ -263,7 +263,7 @@ def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | N
 
 
 def closed_instead(error: Infeasible) -> Infeasible:
-    """The refusal of arrivals that cannot satisfy the principle, with the way out."""
+    """The error for arrivals that cannot satisfy the principle, with an alternative."""
     return Infeasible(
         f"the people who were added since the last edition cannot be published: {error}. {_WAIT}",
         principle=error.principle,

@@ -163,7 +163,7 @@ def _plan_of(
 def spelled(
     principle: Principle | Mapping[str, Principle], recoding: Recoding | None, table: Microdata
 ) -> tuple[Principle | Mapping[str, Principle], Microdata]:
-    """Bring what is declared and what is read to one spelling, where look-alikes are one value."""
+    """Give declared values and read values the same spelling, where look-alikes are one value."""
     table = table if recoding is None else recoding.spelled(table)
     singles = {column.name: column.domain.singles for column in table.sensitive}
     domains = {name: domain for name, domain in singles.items() if domain.normalised}
@@ -272,7 +272,7 @@ def recipe_of(
 
 
 def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
-    """Say which taxonomies that were declared do not show in a release, and what would make use of them.
+    """A note on declared taxonomies that are not visible in a release, and on what would make use of them.
 
     >>> import glasshouse as gh
     >>> table = gh.read({"zip": [2139, 2141, 2142], "ill": ["flu", "gout", "flu"]}, quasi=["zip"], sensitive="ill",
@@ -306,5 +306,5 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
 
 
 def _measures_along(principle: Mapping[str, Any]) -> bool:
-    """Whether a principle, or one of those in it, looks at a taxonomy."""
+    """Whether a principle, or a part of it, uses a taxonomy."""
     return principle.get("distance") == "hierarchical" or any(map(_measures_along, principle.get("principles", ())))

@@ -91,10 +91,10 @@ def publish(
     table
         Microdata, from `read`.
     principle
-        What safe means; with ``after`` it is that of the first edition. A principle for every sensitive column, or a
-        mapping from column to principle; or a bound on an attacker's probability, `RhoBreach` or `DeltaGrowth`. A
-        principle may also be named by its title, such as ``"5-diversity"``, ``"0.2-closeness"`` or
-        ``"10-anonymity and distinct 3-diversity"``.
+        The privacy requirement; with ``after`` it is that of the first edition. A principle for every sensitive column,
+        or a mapping from column to principle; or a bound on an attacker's probability, `RhoBreach` or `DeltaGrowth`. A
+        principle may also be named by its title, such as ``"5-diversity"``, ``"0.2-closeness"`` or ``"10-anonymity and
+        distinct 3-diversity"``.
     method
         How the table is divided: a method; the name of one, which then has its usual parameters; or its plain data, as
         in a recipe. By default `Mirror` where sensitive values are to be protected, else `Snug`; for perturbed
@@ -105,19 +105,22 @@ def publish(
     suppress
         Largest share of records that may be dropped where the table as a whole breaks the principle; by default none.
     carry
-        What goes out of the taxonomies and orders that were declared for quasi-identifiers. ``cells``: which published
-        nodes lie within which, and nothing else. ``declared``: all of every tree and order, so that everybody can ask
-        about any value; choose it if they were there before the data. Rules such as `Taxonomy.prefix` always go out.
+        How much is published of the taxonomies and orders that were declared for quasi-identifiers. ``cells``: which
+        published nodes lie within which, and nothing else. ``declared``: all of every tree and order, so that everybody
+        can ask about any value; choose it if they existed before the data. Rules such as `Taxonomy.prefix` are always
+        published.
     after
         The folder of an earlier publication (its ``out``): the table is the same one, later, and this is its next
         edition. Only people who were never candidates before are divided, by principle, method, recoding and
-        suppression of the first edition; what was published stays, and who is gone is told. The identifier is needed.
+        suppression of the first edition; what was published stays, and the people who left are listed. The identifier
+        is needed.
     edition
         What the edition is called: a number, such as a year, or a short text. By default 1, 2, 3 and so on.
     at_least
-        With ``after``: how many people must have come. Fewer wait, and nothing is looked at or recorded of them.
+        With ``after``: how many people must have come. If there are fewer, they wait, and nothing is looked at or
+        recorded of them.
     keep_published
-        With ``after``: go on if people who were published have other sensitive values now, with those of then.
+        With ``after``: if people who were published have other sensitive values now, go on with the earlier values.
     leave_out
         With ``after``: if the people who came cannot satisfy the principle, leave them out for good.
     source
@@ -231,7 +234,7 @@ def _write_beside(release: Release, pair: Pair, copy: str | None, *, zip: bool, 
 
 
 def _refuse_without_out(**given: Any) -> None:
-    """Refuse what only a release that is written can have."""
+    """Refuse options that only a release written to disk can have."""
     for name, value in given.items():
         if value:
             raise InputError(f"{name} is for a release that is written: say where to write it, with out=FOLDER")
@@ -291,7 +294,7 @@ def journey(
     source: Source | None = None,
     threads: int = 0,
 ) -> tuple[Release, Groups, Verification]:
-    """The journey itself; also the partition of the whole table, and what the second implementation counted."""
+    """The steps of publishing; also returns the partition of the whole table, and the result of the verification."""
     started = time.process_time()
     table.refuse_unanswered()
     check_carry(carry)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recheck: does a release keep its promise? Asked of the second implementation, from the published tables alone."""
+"""Recheck: whether a release keeps its guarantee, counted by the second implementation from the tables alone."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def recheck(release: Release, requirement: Requirement) -> Verification:
 
 
 def verify_release(release: Release | str | Path) -> Verification:
-    """Hold a release, or the folder of one, to what it promises; see `glasshouse.verify`.
+    """Check a release, or the folder of one, against its guarantee; see `glasshouse.verify`.
 
     The words of a release that another version wrote cannot be compared. What is counted is then what its recipe asks,
     and its guarantee is the one that this version makes of the recipe.
@@ -106,7 +106,7 @@ def verify_release(release: Release | str | Path) -> Verification:
 def verify_stream(
     folder: str | Path, *, most_bytes: int = MOST_BYTES, progress: Callable[[int], None] = lambda _: None
 ) -> Verification:
-    """Hold a release in a folder to what it promises, whatever its size: its tables are read batch after batch.
+    """Check a release in a folder of any size against its guarantee: its tables are read in batches.
 
     Counted are what the recipe asks of every group, whether the tables tell the same groups, and whether their rows
     ascend by what they show. The checks are those of `verify` for a release in memory, in the same words, and those of
@@ -136,7 +136,7 @@ def verify_stream(
 def verify_parts(
     folder: str | Path, run: Callable[[Callable[[Any], Any], list[Any]], list[Any]], *, most_bytes: int = MOST_BYTES
 ) -> Verification:
-    """The verdict of `verify_stream`, with every file counted by itself, wherever ``run`` does that.
+    """The verdict of `verify_stream`, with every file counted separately, where ``run`` decides.
 
     If something is not as it should be, a stream over all files says what. A stream also counts what no file can be
     asked by itself: samples, and principles for which it must be known how often each value occurs.
@@ -192,7 +192,7 @@ class _FileToCount:
 
 
 def _counted_file(file: _FileToCount) -> PartCount | None:
-    """Count a file; None if something is not as it should be, of which no more is said here."""
+    """Count a file; None if something is wrong, which is then reported elsewhere."""
     try:
         with open_release(file.folder, most_bytes=file.most_bytes) as opened:
             batches = opened.batches(file.question.table, file.question.columns, file.path)
@@ -208,7 +208,7 @@ def _verified(
     *,
     tell: bool = True,
 ) -> Verification:
-    """Hold a release to what it promises, by a count of its tables; ``tell`` of tables that do not fit together."""
+    """Check a release against its guarantee, by a count of its tables; ``tell`` reports tables that do not match."""
     with open_release(folder, most_bytes=most_bytes) as opened:
         release = opened.described()
         if layout_of(release.recipe) is FOREIGN:
@@ -291,7 +291,7 @@ def _asks_of_values(release: Release) -> bool:
 
 
 def _stream_of_sample(release: Release, read: Read, progress: Callable[[int], None]) -> tuple[Verification, int]:
-    """Count a perturbed sample as a stream, and the people of whom it is one."""
+    """Count a perturbed sample as a stream, and the people whom it represents."""
     ((name, table),) = release.tables.items()
     cells = [column for column in table.column_names if column in release.recipe.quasi]
     counts = count_values(read, {name: table.column_names}, release.recipe.sensitive, COUNT)
@@ -330,7 +330,7 @@ def _question_of_stream(
 
 
 def _values_of_stream(release: Release, counts: Mapping[str, ValueCounts]) -> Microdata:
-    """As `_values_of`, of values that were counted: every one that occurs is there, in columns of one length."""
+    """Like `_values_of`, for counted values: each value that occurs, in columns of one length."""
     found = []
     for name, own in counts.items():
         kind = next(table.schema.field(name).type for table in release.tables.values() if name in table.column_names)
@@ -344,7 +344,7 @@ def _values_of_stream(release: Release, counts: Mapping[str, ValueCounts]) -> Mi
 
 
 def _as_times(texts: pa.Array) -> pa.Array:
-    """Points in time that a CSV file told as texts."""
+    """Convert timestamps that a CSV file gave as texts."""
     try:
         return texts.cast(pa.timestamp("us"))
     except pa.ArrowInvalid:
@@ -352,7 +352,7 @@ def _as_times(texts: pa.Array) -> pa.Array:
 
 
 def _in_natural_order(release: Release) -> list[str]:
-    """Columns whose values are exact and have the order that they always have: none was declared."""
+    """Columns whose values are exact and have their natural order; no order was declared."""
     exact = ("quasi-identifier", "sensitive") if layout_of(release.recipe).exact else ("sensitive",)
     return [c.name for c in release.columns if c.role in exact and c.declared is None and c.axis is None]
 
@@ -388,7 +388,7 @@ def _verify(release: Release) -> Verification:
 
 
 def _subject(release: Release) -> Subject:
-    """What a release says that it is: its principle by name, and of which columns."""
+    """What a release claims to be: its principle by name, and for which columns."""
     asked, columns = catalog.principle_of(release.recipe), release.recipe.sensitive
     if isinstance(asked, Mapping):
         named = " and ".join(f"{asked[name].title} for {name}" for name in columns if name in asked)
@@ -409,7 +409,7 @@ def _bounded_title(recoding: Perturbed, target: BackgroundSensitive) -> str | No
 
 
 def _fits(release: Release) -> bool:
-    """Whether its editions fit its tables."""
+    """Whether the editions of a release match its tables."""
     try:
         check_editions(release)
     except SourceError:
@@ -428,7 +428,7 @@ def _foreign() -> NotSupported:
 
 
 def _compared(stated: Guarantee, promised: Guarantee) -> list[Check]:
-    """Whether every part of a guarantee is, word for word, the one that the recipe stands for."""
+    """Whether every part of a guarantee is literally the one that follows from the recipe."""
     told, made = stated.to_data(), promised.to_data()
     return [
         _said(
@@ -461,7 +461,7 @@ def _said(what: str, *, holds: bool, wrong: str = "") -> Check:
 
 
 def _values_of(release: Release) -> Microdata:
-    """The published sensitive values as a table, with the orders and trees that the release tells; nobody's cells."""
+    """The published sensitive values as a table, with the orders and trees that the release gives; without cells."""
     columns: dict[str, Any] = {}
     if _is_sample(release):
         columns = {name: release.data[name] for name in release.recipe.sensitive}
@@ -609,7 +609,7 @@ def _check_sample(release: Release, k: int, found: Verification, *, smallest_gro
 
 
 def _questions(requirement: Requirement, shown: Callable[[str], Sequence[Any]] | None = None) -> list[dict[str, Any]]:
-    """What is asked of every group; ``shown`` gives the published values of a column, of which some are designated."""
+    """The questions about every group; ``shown`` gives a column's published values, some of which are designated."""
     return [
         _question(part, occurring)
         for part in requirement.parts
@@ -642,7 +642,7 @@ def _together(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _question(part: Part, principle: Principle) -> dict[str, Any]:
-    """Say what a principle asks for in the words of `verify`: all but a size is asked of its column."""
+    """A principle as arguments of `verify`: everything except sizes is asked about its column."""
     asked = principle.terms.asked
     if asked is None:
         raise NotSupported(
@@ -663,7 +663,7 @@ def _shown(release: Release, name: str) -> Sequence[Any]:
 
 
 def _occurring(principle: Principle, shown: Callable[[str], Sequence[Any]], part: Part) -> Principle | None:
-    """The principle without designated values that are published nowhere, of which nothing is left to count."""
+    """The principle without designated values that are published nowhere, which need not be counted."""
     named = principle.terms.named
     if not named or part.column is None:
         return principle

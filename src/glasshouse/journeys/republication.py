@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Republication: two independent partitions of one table intersect, and tell together what neither tells alone.
+"""Republication: two independent partitions of one table intersect, and reveal together what neither reveals alone.
 
 So an audit keeps a trace of every table that was published from its folder: for each column a digest of how often its
 values occur, under a secret key of that audit. From it one can tell that a table comes again, in whatever order of
@@ -58,7 +58,7 @@ class Traces:
     tables: tuple[Mapping[str, Any], ...]  # for each table how many records it had, and the digest of each column
 
     def write(self, audit: Path) -> None:
-        """Keep them in an audit folder."""
+        """Write the traces to an audit folder."""
         content = {"key": self.key, "tables": list(self.tables)}
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         private_file(audit / FILE).write_text(text, encoding="utf-8")
@@ -156,7 +156,7 @@ def _earlier(audit: Path) -> tuple[str, list[Any]]:
 
 
 def _digest(key: str, domain: Domain, counts: NDArray[Any]) -> str:
-    """How often each value occurs, whatever the order of the values."""
+    """A digest of how often each value occurs, independent of the order of the values."""
     occurring = np.flatnonzero(counts[: len(domain.values)])
     values = domain.values.take(pa.array(occurring))
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trial: a release that is drawn to be looked at inside, person by person, and thrown away.
+"""Trial: a release that is made for internal inspection, person by person, and then discarded.
 
 The true release is drawn with other random choices, so that nobody can choose among releases by what they show of a
 person. A method or a parameter must not be chosen by a trial either: the choice would depend on sensitive values.
@@ -95,7 +95,7 @@ class Trial:
         return tuple(found[name] for name in self.release.tables)
 
     def _of_people(self, shown: PeopleTable, recoding: Recoding, rows: Any) -> Seen:
-        """The rows of a table that has people in it."""
+        """The rows of a table whose rows are people."""
         layout = recoding.layout
         cells: dict[str, list[Cell]] = {}
         for name in shown.quasi:
@@ -111,7 +111,7 @@ class Trial:
         return self._rows(shown.name, cells, rows)
 
     def _sensitive_cells(self, column: Column, recoding: Recoding, rows: Any) -> list[Cell]:
-        """Sensitive values that stand in people's rows."""
+        """Sensitive values in the rows of people."""
         if recoding.layout.size is not None:
             return [Cell("the value of one person of the group, or a random value", "random")] * len(rows)
         if recoding.layout.number is not None:  # they changed places inside the group
@@ -131,7 +131,7 @@ class Trial:
         return found
 
     def _contents(self, column: Column, rows: Any) -> list[str]:
-        """What the groups of some people hold of a column, the most frequent values first."""
+        """The values of a column in the groups of some people, the most frequent values first."""
         offsets, codes, counts = self.groups.counts(column).histogram
         found = []
         for label in self.groups.labels[rows].tolist():
@@ -164,7 +164,7 @@ def draw_trial(
     source: Source | None = None,
     threads: int = 0,
 ) -> Trial:
-    """Draw a release to look at; nothing is written. What can be given is what `glasshouse.publish` takes.
+    """Make a release for inspection; nothing is written. Parameters as for `glasshouse.publish`.
 
     Examples
     --------

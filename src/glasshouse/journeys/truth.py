@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Truth: what a question that was asked of a release is truly answered by the table that it was made of.
+"""Truth: the true answers, from the original table, to questions that were asked of a release.
 
 It belongs inside, as everything where truth and release meet: shown to others, it would tell what the release hides.
 """
@@ -109,7 +109,7 @@ def _composite(table: Microdata, question: Question, key: tuple[Any, ...]) -> tu
 def _quantile(
     table: Microdata, measure: Measure, where: Condition, columns: tuple[str, ...], key: tuple[Any, ...]
 ) -> float | None:
-    """The value at a rank among those who have one, as SQL tells it."""
+    """The value at a rank among the people who have one, as SQL defines it."""
     assert measure.column is not None
     assert measure.at is not None
     inside = _holds(table, where)
@@ -158,7 +158,7 @@ def _measured(
 
 
 def _holds(table: Microdata, condition: Condition) -> NDArray[np.bool_]:
-    """Of which records a condition is true."""
+    """Which records satisfy a condition."""
     if isinstance(condition, Test):
         column = table.column(condition.column)
         wanted = np.array([value in condition.values for value in column.domain.listed()], bool)

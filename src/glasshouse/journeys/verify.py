@@ -99,7 +99,7 @@ def verify(
     risk_threshold
         A record is at risk if it is found with a larger probability than this.
     delimiter, encoding
-        Of a CSV file, where the detection should not decide.
+        How a CSV file is written, if this should not be detected.
     signed_by
         Of the folder of a release: the file of the public key that must have signed it, see `sign`. A release that
         was not signed with it, or was changed since, is a `SourceError`.
@@ -172,7 +172,7 @@ def verify(
 
 
 class FolderCheck(NamedTuple):
-    """What was found of the release in a folder, the guarantee that its recipe stands for, and its signature."""
+    """The verification of a release in a folder, the guarantee that follows from its recipe, and its signature."""
 
     found: Verification
     guarantee: Guarantee
@@ -180,7 +180,7 @@ class FolderCheck(NamedTuple):
 
 
 def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck:
-    """Hold the release in a folder to what it promises, and its signature, if there is one, to the key that made it.
+    """Check the release in a folder against its guarantee, and its signature, if there is one, against its key.
 
     If it is the folder that a release was published into, copies in it are compared with the release.
 
@@ -226,7 +226,7 @@ def _checked_signature(folder: Path, trusted: str | Path | None) -> Signature | 
 def _signature_in_words(
     signature: Signature | None, folder: Path, trusted: str | Path | None
 ) -> tuple[list[Check], str]:
-    """What is to be said of a signature; and whether it is one at all, where no key told that before."""
+    """A sentence on a signature; and whether it is a valid one, if no key has decided that before."""
     if signature is None:
         return [], "it is not signed"
     who = f"it was signed by {signature.signer} on {signature.date[:10]}"
@@ -246,7 +246,7 @@ def _signature_in_words(
 
 @contextmanager
 def _as_claimed(folder: Path) -> Iterator[None]:
-    """Say of a release that was changed, or that cannot be read, that it cannot be taken for what it says it is."""
+    """The verdict for a release that was changed or cannot be read: it is not what it claims to be."""
     try:
         yield
     except SourceError as error:
@@ -283,7 +283,7 @@ def verify_release(release: Release | str | Path) -> Verification:
 
 
 def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
-    """Open the source, and where a column mixes types, say so and take its values as texts."""
+    """Open the source; if a column mixes types, take its values as texts, and say so."""
     notices: list[str] = []
     while True:
         try:
@@ -299,7 +299,7 @@ def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str
 
 
 def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
-    """Say which sensitive values are counted as different though they may be one, or none."""
+    """A note on sensitive values that are counted as different though they may be the same, or missing."""
     found = Findings(opened.written)
     for name in sensitive:
         found.look_through(name, "sensitive", opened.table.column(name))

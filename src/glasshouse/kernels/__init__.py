@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one way to reach a compiled kernel.
+"""Access to the compiled kernels.
 
 A kernel file (``_*kernels.py``) is plain Python with Cython types. Installed with a compiler at hand it is an
 extension module; otherwise the very same file runs interpreted, with the same results and one warning.
@@ -65,7 +65,7 @@ def interpreted(name: str) -> Any:
 
 
 def _from_source(name: str) -> ModuleType:
-    """Run the source of a kernel, and of the kernels that it imports; what is imported elsewhere stays as it is."""
+    """Run the source of a kernel and of the kernels that it imports; other imports stay unchanged."""
     path = Path(__file__).parent.parent.joinpath(*name.split(".")[1:]).with_suffix(".py")
     loader = SourceFileLoader(name, path.as_posix())
     spec = importlib.util.spec_from_loader(name, loader)

@@ -98,7 +98,8 @@ class Caution:
     mend
         What can be done about it, other than accepting it.
     examples
-        Of look-alikes and their relatives, the values that belong together, each with its rows; never in the ``repr``.
+        For look-alikes and similar cautions, the values that belong together, each with its number of rows; never in
+        the ``repr``.
     """
 
     name: str
@@ -113,25 +114,25 @@ class Caution:
 
     @property
     def answer(self) -> str:
-        """How to answer it."""
+        """A sentence on how to resolve it."""
         return f"{self.mend}; or {_how_to_accept([self.name])}"
 
     def is_accepted(self, accepted: Iterable[str]) -> bool:
-        """Whether one of the accepted names, alone or with a column, is this."""
+        """Whether one of the accepted names, with or without a column, matches it."""
         return not {self.name, f"{self.name}:{self.column}"}.isdisjoint(accepted)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but values of the table, as plain data."""
+        """Everything as plain data, except values of the table."""
         return {name: getattr(self, name) for name in ("name", "column", "count", "sentence", "answer")}
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The examples as texts in which invisible characters can be seen, a line a kind."""
+        """The examples as texts in which invisible characters are shown, one line per group of look-alikes."""
         return tuple(", ".join(f"{text!a} ({rows:,})" for text, rows in kind) for kind in self.examples)
 
 
 def accepted_names(given: Sequence[str] | str | None, columns: Sequence[str]) -> tuple[str, ...]:
-    """Check the names that were given to accept cautions: ``NAME``, or ``NAME:COLUMN`` for one column alone.
+    """Check the names of accepted cautions: ``NAME``, or ``NAME:COLUMN`` for one column only.
 
     >>> accepted_names("line-breaks", ["age"])
     ('line-breaks',)
@@ -185,7 +186,7 @@ class Written:
 
 
 class Findings:
-    """Gathers what is found in the columns of a table."""
+    """Collects the findings in the columns of a table."""
 
     def __init__(self, written: Written) -> None:
         self._written = written
@@ -293,7 +294,7 @@ class Findings:
         )
 
     def _look_for_sentences(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
-        """Find free text: every sentence counts as another value, and may name somebody."""
+        """Find free text: every sentence counts as a value of its own, and may name a person."""
         words = pc.mean(pc.count_substring(values, " ")).as_py() + 1
         if words >= _WORDS and len(values) >= _HARDLY_REPEATS * int(rows.sum()):
             self._add(
@@ -411,7 +412,7 @@ class Findings:
         self.cautions.append(caution)
 
     def told(self, accepted: Sequence[str]) -> Iterator[str]:
-        """The notices: what was found that stops nothing, and what was accepted."""
+        """The notices: findings that do not prevent publication, and accepted cautions."""
         yield from self.notices
         for caution in self.cautions:
             if caution.is_accepted(accepted):

@@ -27,12 +27,12 @@ __all__ = ["check_together", "compound_column", "compound_name", "joined_columns
 
 
 def compound_name(names: Sequence[str]) -> str:
-    """What the compound column of some columns is called."""
+    """The name of the compound column of some columns."""
     return "+".join(names)
 
 
 def check_together(together: Sequence[Sequence[str]], roles: Roles, columns: Sequence[str]) -> None:
-    """Refuse columns that cannot be published as one: they must be sensitive, several, and of one compound each."""
+    """Refuse columns that cannot be published as one: there must be several, all sensitive, each in one compound."""
     taken: set[str] = set()
     for names in together:
         roles.check_option("together", names, roles.sensitive)
@@ -51,7 +51,7 @@ def check_together(together: Sequence[Sequence[str]], roles: Roles, columns: Seq
 
 
 def joined_columns(columns: Sequence[Column], together: Sequence[Sequence[str]]) -> tuple[Column, ...]:
-    """The columns, of which some are joined; a compound column stands where the first of its parts stood."""
+    """The columns with some of them joined; a compound column takes the place of its first part."""
     by_name = {column.name: column for column in columns}
     compound = {names[0]: compound_column([by_name[name] for name in names]) for names in together}
     parts = {name for names in together for name in names[1:]}

@@ -102,7 +102,7 @@ class Counts:
 
     @classmethod
     def from_histograms(cls, histograms: Sequence[Sequence[int]] | NDArray[np.int64]) -> Counts:
-        """Take groups that are given as histograms, one row a group.
+        """Make counts from histograms, one row per group.
 
         >>> Counts.from_histograms([[2, 0, 1]]).sizes.tolist()
         [3]
@@ -132,7 +132,7 @@ class Counts:
 
     @_kept
     def largest(self) -> NDArray[np.int64]:
-        """Records of the most frequent value in each group."""
+        """The number of records with the most frequent value, for each group."""
         largest = np.empty(len(self), np.int64)
         scratch = np.zeros(self.n_values, np.int64)
         _kernels().largest_counts(self._codes, self.offsets, scratch, largest, self._weights)

@@ -116,7 +116,7 @@ class Domain:
         return steps
 
     def decode(self, codes: NDArray[np.int32]) -> pa.Array:
-        """Give back the exact values and types that the codes stand for; missing is null.
+        """The exact values, with their types, that the codes stand for; missing is null.
 
         >>> coded = code(pa.array(["b", "a", "b"]), name="letter")
         >>> coded.domain.decode(coded.codes).to_pylist()
@@ -160,7 +160,7 @@ class Domain:
         return value if code is None else self.texts[code]
 
     def spelled_by(self, declared: Mapping[str, str]) -> Domain:
-        """The same values, spelled as they are declared where they are look-alikes of that; see `declared_spellings`.
+        """The same values, in declared spelling if they are look-alikes of declared values; see `declared_spellings`.
 
         Only where the column is normalised.
         """
@@ -332,6 +332,6 @@ def _reorder(column: Column, order: NDArray[Any]) -> Column:
 
 
 def few(values: Iterable[object], most: int = 10) -> str:
-    """Name a few of the values concerned, and how many more there are."""
+    """Name a few of the values concerned, and the number of others."""
     texts = [repr(text_of(value)) for value in values]
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intake: what is done to the columns of every table that comes in, between its source and its codes.
+"""Intake: the processing of the columns of every incoming table, between its source and its codes.
 
 Look-alikes get one spelling, limits are kept, missing values are refused, dropped or made a value, amounts are binned,
 and values are coded and looked at. Each of these asks a column for its different values and how many rows have each.
@@ -54,7 +54,7 @@ __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What `read` was told of single columns, of missing values, and of people with several rows."""
+    """The options of `read` for single columns, for missing values, and for people with several rows."""
 
     missing: Missing
     repeated: Repeated
@@ -78,7 +78,7 @@ class Options:
         together: Any = (),
         **by_name: Any,
     ) -> Options:
-        """Check what was given; the options by name are those that are given column by column."""
+        """Check the options; those by name are given column by column."""
         if missing not in ("error", "category", "drop"):
             raise ParameterError("read", "missing", "'error', 'category' or 'drop'", missing)
         return cls(
@@ -91,7 +91,7 @@ class Options:
         )
 
     def check(self, roles: Roles, columns: Sequence[str]) -> None:
-        """Refuse columns that have not the role for an option, and two orders of one column."""
+        """Refuse options for columns without the necessary role, and two orders of one column."""
         roles.check_repeated(self.repeated)
         if self.repeated == "together" and self.together:
             raise SchemaError(
@@ -141,7 +141,7 @@ class Arrival:
 
     @classmethod
     def of(cls, source: sources.Source) -> Arrival:
-        """Of a table that was read as a whole."""
+        """Describe a table that was read as a whole."""
         return cls(
             kind=source.kind,
             columns=source.columns,
@@ -166,13 +166,13 @@ class Identifiers:
         refuse_identifiers(self.name, n_missing=gone, n_repeated=n_rows - n_different)
 
     def look(self, findings: Findings) -> None:
-        """Look at how they are written."""
+        """Check the identifiers for look-alikes and line breaks."""
         values = self.values.unique()
         findings.look(self.name, "identifier", values, np.ones(len(values), np.int64))
 
 
 class Intake:
-    """Columns with a role, on their way to their codes.
+    """The columns with a role while they are processed, before they are coded.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Intake:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table, less those that were dropped."""
+        """The number of rows of the table, without those dropped."""
         return self._total(self.roles.quasi[0], None)
 
     def _total(self, name: str, which: pa.Array | None) -> int:
@@ -266,7 +266,7 @@ class Intake:
         self.raw = {name: values.filter(pa.array(complete)) for name, values in self.raw.items()}
 
     def keep(self, weights: Mapping[str, NDArray[np.int64]]) -> None:
-        """Go on with new weights, which rows without gaps give; values that stand for none are no more there."""
+        """Continue with new weights, which rows without gaps give; values that no row has any more are removed."""
         before = self.n_rows
         self._dropped(before - int(weights[self.roles.quasi[0]].sum()))
         for name, rows in weights.items():
@@ -336,12 +336,12 @@ class Intake:
         return columns[0], joined_columns(columns[1], self.options.together)
 
     def told(self, accepted: Sequence[str]) -> tuple[str, ...]:
-        """What was assumed and found, in sentences."""
+        """Sentences on what was assumed and found."""
         return (*self.notices, *self.findings.told(accepted))
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What was found and must be answered."""
+        """The cautions: findings that must be resolved."""
         return tuple(self.findings.cautions)
 
     def _column(self, name: str) -> Column:
@@ -397,7 +397,7 @@ def _taxonomy(option: str, column: str, given: Any) -> Taxonomy:
 
 
 def _limit(values: pa.Array, limit: Any) -> Any:
-    """A top or bottom code as a value of its column; None if it is none, for nothing lies beyond it."""
+    """A top or bottom code as a value of its column; None if it is not one, because no value can lie beyond it."""
     value = pa.scalar(limit).cast(values.type).as_py()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 

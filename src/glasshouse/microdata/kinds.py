@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds: how many people there are of each kind, which is all that a release depends on, apart from the secret key.
+"""Kinds: the number of people of each kind; apart from the secret key, a release depends on nothing else.
 
 People with equal quasi-identifiers and equal sensitive values are of one kind. Nothing that is published can tell them
 apart, so a table is divided as kinds: not as rows, whose order, files and machines would only have to be forgotten.
@@ -58,7 +58,7 @@ class Kinds:
         return int(self.counts.sum())
 
     def some(self, which: NDArray[np.int32], counts: NDArray[np.int64]) -> Kinds:
-        """So many people of some of the kinds."""
+        """Some of the kinds, with these numbers of people."""
         return Kinds(self.table.take(which), counts)
 
     def points(self) -> Groups:
@@ -69,7 +69,7 @@ class Kinds:
         return Groups((np.cumsum(fresh) - 1).astype(np.int32), int(fresh.sum()))
 
     def there(self, counts: NDArray[np.int64]) -> Kinds:
-        """So many people of each kind, without the kinds of which nobody is left."""
+        """The given numbers of people of each kind, without the kinds that have none."""
         which = np.flatnonzero(counts).astype(np.int32)
         return (
             self if len(which) == len(self) and np.array_equal(counts, self.counts) else self.some(which, counts[which])

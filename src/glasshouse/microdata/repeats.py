@@ -31,7 +31,7 @@ __all__ = ["drawn_rows", "people_of", "refuse_in_batches", "sampled_notice"]
 
 
 def refuse_in_batches(repeated: Any, where: str) -> None:
-    """Refuse to bring rows of a person together where rows go by in batches."""
+    """Refuse to combine a person's rows if the table is read in batches."""
     if repeated != "error":
         raise NotSupported(
             f"repeated='{repeated}' cannot be used {where}, because the rows of a person are not all read at once",
@@ -59,7 +59,7 @@ def drawn_rows(columns: Mapping[str, pa.Array], identifier: str, source: Source)
 
 
 def sampled_notice(n_people: int, n_left_out: int, source: Source) -> str:
-    """Say how many rows were left out, and what a promise is then about."""
+    """A note on how many rows were left out, and on what a guarantee then covers."""
     seeded = " (with a fixed seed, which is only for tests)" if source.is_seeded else ""
     return (
         f"one row of each of {counted(n_people, 'person')} was drawn at random{seeded}, and "

@@ -95,14 +95,14 @@ class Roles:
                 raise SchemaError.unknown(name, columns, role=role)
 
     def check_option(self, option: str, named: Iterable[str], allowed: Sequence[str] | None = None) -> None:
-        """Refuse an option that names other columns than the allowed ones: by default those that are published."""
+        """Refuse an option for columns other than the allowed ones: by default the published columns."""
         allowed = self.published if allowed is None else allowed
         for name in named:
             if name not in allowed:
                 raise SchemaError.unknown(name, allowed, role=option)
 
     def check_repeated(self, repeated: Repeated) -> None:
-        """Refuse a word that says nothing of people with several rows, or rows of which nobody knows whose they are."""
+        """Refuse an unknown word for people with several rows, and several rows without an identifier."""
         if repeated not in ("error", "sample", "together"):
             raise ParameterError("read", "repeated", "'error', 'sample' or 'together'", repeated)
         if repeated != "error" and self.identifier is None:
@@ -127,7 +127,7 @@ class Roles:
 
 
 def names_given(option: str, given: Any) -> list[str]:
-    """The names of columns that an option got: one, several or none; `SchemaError` if something else was given."""
+    """The column names given for an option: one, several or none; `SchemaError` for anything else."""
     if given is None or isinstance(given, str):
         return [] if given is None else [given]
     names = list(given) if hasattr(given, "__iter__") else [given]
@@ -155,7 +155,7 @@ def by_column(option: str, given: Any) -> dict[str, Any]:
 
 
 def _order(column: str, order: Any) -> list[Any]:
-    """The values of a declared order as a list; `ParameterError` if it is none."""
+    """The values of a declared order as a list; `ParameterError` if it is not an order."""
     if isinstance(order, str | bytes) or not hasattr(order, "__iter__"):
         raise ParameterError("read", f"ordered[{column!r}]", "a list of values, lowest first", type(order).__name__)
     return list(order)
@@ -172,7 +172,7 @@ def dropped_notice(n_dropped: int) -> str:
 
 
 def refuse_gaps(gaps: Mapping[str, int], n_rows: int, missing: Missing) -> None:
-    """Refuse columns without any value, and missing values unless something is said of them."""
+    """Refuse columns without any value, and missing values unless ``missing`` says what to do."""
     for name, count in gaps.items():
         if count == n_rows:
             raise DomainError(f"column {name!r} has no values: leave it out", column=name)
@@ -187,7 +187,7 @@ def refuse_gaps(gaps: Mapping[str, int], n_rows: int, missing: Missing) -> None:
 
 
 def refuse_infinite(name: str, count: int) -> None:
-    """Refuse a quasi-identifier with so many infinite values, if there are some."""
+    """Refuse a quasi-identifier with infinite values; their number is given."""
     if count:
         raise DomainError(
             f"column {name!r} has {count:,} infinite values: give a smallest or largest value (bottom=, top=), or "

@@ -35,7 +35,7 @@ SET = "set"
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Which single values the sets of a domain have.
+    """The single values in each set of a domain.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def as_sets(column: Column) -> Column:
 
 
 def members_of_texts(name: str, texts: Sequence[Any]) -> Members:
-    """What the sets have that are written in the texts of a column; `DomainError` if one of them is no set."""
+    """The members of the sets that are written in a column's texts; `DomainError` if one of them is not a set."""
     try:
         found = [members_in(text) for text in texts]
     except NotAValue:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spelling: texts that a reader takes for one value, and a program for several; and one spelling for all of them.
+"""Spelling: texts that look like one value to a reader but differ for a program; and one spelling for all of them.
 
 Two texts are *look-alikes* if they have the same `key`: they are equal once each is `cleaned` and case is folded.
 Cleaning is, in this order,
@@ -91,7 +91,7 @@ def cleaned(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """What look-alikes have in common: the cleaned text, with case folded.
+    """The key that look-alikes share: the cleaned text, case-folded.
 
     >>> key("FLU ") == key("flu"), key("Straße") == key("STRASSE")
     (True, True)
@@ -138,7 +138,7 @@ def _plain(character: str) -> str:
 
 
 def alike(texts: pa.Array) -> list[list[int]]:
-    """Places of distinct texts that are look-alikes, kind by kind; each kind by code points, as are the kinds.
+    """The indices of distinct texts that are look-alikes, set by set; sorted by code points within and among sets.
 
     >>> alike(pa.array(["ulcer", "flu", "FLU ", "asthma"]))
     [[2, 1]]
@@ -150,7 +150,7 @@ def alike(texts: pa.Array) -> list[list[int]]:
 
 
 def _plainly_different(texts: pa.Array) -> bool:
-    """Whether texts of visible ASCII alone have as many keys as there are texts: by arrays, for most columns are so."""
+    """Whether texts of visible ASCII characters all have different keys; computed by arrays, as most columns are so."""
     if not len(texts):
         return True
     if not pc.all(pc.string_is_ascii(texts)).as_py() or pc.any(pc.match_substring_regex(texts, _UNSEEN)).as_py():
@@ -231,7 +231,7 @@ def declared_spellings(texts: Iterable[str], *, name: str) -> dict[str, str]:
 
 
 def spellings(counts: Mapping[str, int], declared: Mapping[str, str] | None = None) -> dict[str, str | None]:
-    """Which spelling replaces each text, where that is another; None where nothing is left of it.
+    """The replacement of each text, where it has another spelling; None where nothing is left of it.
 
     ``counts`` says how many rows have each text; spellings that were ``declared`` win with any counts.
 

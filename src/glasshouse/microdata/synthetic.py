@@ -152,7 +152,7 @@ def _lanes(generator: np.random.Generator, n: int, lanes: int) -> NDArray[np.uin
 
 
 def _urn(weights: ArrayLike, bits: int, kind: type[np.integer[Any]] = np.int8) -> Integers:
-    """Turn whole-number weights into a lookup table: the share of slots that hold a value is the value's share.
+    """Turn whole-number weights into a lookup table, in which each value fills its share of the slots.
 
     One row of ``2**bits`` slots per row of weights, all rows in one flat array.
     """
@@ -346,7 +346,7 @@ def _census_model() -> _Model:
 
 
 def _midranks(weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the middle of each value lies when people stand in the order of values: from -1000 to 1000."""
+    """The middle rank of each value if people are sorted by value: from -1000 to 1000."""
     places: NDArray[np.int64] = (2 * np.cumsum(weights) - weights) * 1000 // weights.sum() - 1000
     return places
 
@@ -436,7 +436,7 @@ def hospital_table(n: int = 1_000, seed: int = 0) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Disease:
-    """What a hospital knows of a disease: of 1000 patients, of 100 women, youngest, usual and oldest age, season."""
+    """The statistics of a disease: cases in 1000 patients, women in 100 cases, youngest, usual, oldest age, season."""
 
     name: str
     share: int

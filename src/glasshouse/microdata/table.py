@@ -81,7 +81,7 @@ class Microdata:
             refuse_unanswered(self.cautions, self.accepted)
 
     def spelled_by(self, declared: Sequence[Any]) -> Microdata:
-        """The same table, its normalised sensitive columns spelled as their values are declared.
+        """The same table, with its normalised sensitive columns in the spelling of their declared values.
 
         A declared domain must be published as it was declared: in another spelling it would tell which values occur.
         """
@@ -96,7 +96,7 @@ class Microdata:
         return replace(self, sensitive=tuple(map(spelled, self.sensitive)))
 
     def take(self, rows: NDArray[Any]) -> Microdata:
-        """Keep some records; domains stay as they are.
+        """Keep some records; domains are unchanged.
 
         >>> import numpy as np
         >>> from glasshouse.microdata import examples
@@ -187,7 +187,7 @@ def read(
         Cautions that were looked into and are right as they are, by name: ``line-breaks``, or ``line-breaks:address``
         for one column alone. A table with other cautions is read, and not published.
     delimiter, encoding, decimal
-        Of a CSV file, where the detection should not decide.
+        How a CSV file is written, if this should not be detected.
     table, query
         Of a database: the table to read, as ``people`` or ``clinic.people``, or a statement that gives one. Of a
         workbook, ``table`` is the sheet.

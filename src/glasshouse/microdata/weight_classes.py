@@ -59,7 +59,7 @@ class WeightClasses:
     def of(
         cls, weights: NDArray[np.float64], people: NDArray[np.int64], labels: NDArray[np.int64] | None = None
     ) -> WeightClasses:
-        """Make classes of different weights, ascending, which so many people have each.
+        """Make classes of different weights, ascending; the number of people with each weight is given.
 
         ``labels`` are the numbers of classes, ascending too; quantile classes are made without.
         """
@@ -78,11 +78,11 @@ class WeightClasses:
         return cls(tuple(means), cuts, tuple(deviations))
 
     def classed(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of the class in which each weight lies; a mean stays what it is."""
+        """The mean of the class of each weight; a mean is unchanged."""
         return np.asarray(self.means)[np.searchsorted(self.cuts, weights, side="right")]
 
     def to_data(self) -> dict[str, list[str]]:
-        """What is told of the classes, numbers as texts."""
+        """The published description of the classes, numbers as texts."""
         return {
             "means": list(map(text_of, self.means)),
             "cuts": list(map(text_of, self.cuts)),
@@ -91,7 +91,7 @@ class WeightClasses:
 
     @classmethod
     def from_data(cls, data: Any) -> WeightClasses:
-        """Read what is told of classes, which must have been checked."""
+        """Read the published description of classes, which must have been checked."""
         means, cuts, deviations = (tuple(map(float, data[name])) for name in ("means", "cuts", "deviations"))
         return cls(means, cuts, deviations)
 
@@ -139,7 +139,7 @@ def classed_weights(
 
 
 def _quantiles(weights: NDArray[np.float64], people: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number different weights by classes of about as many people each, cut at round numbers.
+    """Divide different weights into classes of about equally many people, with round numbers as borders.
 
     No class has few people, unless there are few in all.
     """
@@ -178,7 +178,7 @@ def _rounded_within(mean: float, low: float, high: float) -> float:
 
 
 def _rounded_up(deviation: float) -> float:
-    """Two digits, not below the number."""
+    """The number rounded up to two digits."""
     if deviation == 0:
         return 0.0
     exact = Decimal(deviation)

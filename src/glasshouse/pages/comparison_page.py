@@ -16,7 +16,7 @@ __all__ = ["page"]
 
 
 def page(found: Mapping[str, Any]) -> str:
-    """Write the page of what `Comparison.shown` gives."""
+    """Render the page from the result of `Comparison.shown`."""
     notices = [{"level": "stop" if found["used_truth"] else "note", "text": found["caution"]}]
     notices += [{"level": "note", "text": note} for note in found["notes"]]
     return render(

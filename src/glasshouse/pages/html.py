@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTML: templates are rendered so that everything they are given comes out as text.
+"""HTML: templates are rendered so that all given data is escaped.
 
 Escaping is done by the template engine, and is not for a template to remember: every value that is output is escaped,
 and what cannot be seen, or would turn the words around it, is written out (`glasshouse.visible`). Only what brings its
@@ -74,13 +74,13 @@ def _shown(value: Any) -> Any:
 
 
 def _pieces(value: Any) -> list[str]:
-    """A name in pieces between which a line may be broken, lest a long one push a table off the page."""
+    """A name in pieces between which lines may break, so that a long name does not push a table off the page."""
     words = "missing" if value is None else str(value)
     return [words[i : i + _PIECE] for i in range(0, len(words), _PIECE)] if len(words) > _LONG else [words]
 
 
 def _names(guarantee: Mapping[str, Any], *others: str) -> tuple[str, ...]:
-    """What the papers and theorems stand for that a guarantee names, or other words on the page, in sentences."""
+    """The papers and theorems that a guarantee, or another text on the page, names, each with its explanation."""
     return explained(guarantee["theorem"], *guarantee["assumptions"], *guarantee["limits"], *others)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers: how they are written for people, on every page alike."""
+"""Numbers: how they are written for readers, in the same way on every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ __all__ = ["number", "ordinal", "percent"]
 
 
 def number(value: float | None) -> str:
-    """Write a number so that it is easily read: three digits that count, and all of those before the point.
+    """Write a number readably: with three significant digits, and all digits before the point.
 
     >>> number(0.02346), number(7.0), number(12_345.6), number(None)
     ('0.0235', '7', '12,346', '-')
@@ -18,7 +18,7 @@ def number(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Write a share in percent, a small one with one digit more.
+    """Write a share in percent, with one more digit if it is small.
 
     >>> percent(0.0123), percent(0.123), percent(None)
     ('1.23%', '12.3%', 'not defined')
@@ -29,7 +29,7 @@ def percent(share: float | None) -> str:
 
 
 def ordinal(n: int) -> str:
-    """Write a place in an order.
+    """Write an ordinal number.
 
     >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
     ['1st', '2nd', '3rd', '11th', '22nd']

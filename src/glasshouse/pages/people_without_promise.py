@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""People who were left out of a release because of their values, and to whom nothing is promised: what is said of them.
+"""Texts about people who were left out of a release because of their values, to whom the guarantee does not apply.
 
 People who were left out at random, so that the others can be divided evenly, are not among them.
 """
@@ -20,7 +20,7 @@ __all__ = ["NOBODY", "LeftOut"]
 
 
 class _Published(Protocol):
-    """What a release, and a table that was published in batches, say of the people who are in them."""
+    """The interface to a release, or to a table that was published in batches, with its numbers of people."""
 
     @property
     def recipe(self) -> Recipe: ...
@@ -50,7 +50,7 @@ out, so an attacker who knows that somebody was left out may know the disease of
 
     @classmethod
     def of(cls, made: _Published) -> LeftOut:
-        """Count them, as a release says it; rows that were left out because a value is missing are not counted."""
+        """Count these people, as the release states it; rows left out because of a missing value do not count."""
         try:
             by_values = catalog.method_of(made.recipe).leaves_out == "by values"
         except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version

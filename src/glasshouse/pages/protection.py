@@ -95,7 +95,7 @@ def attacker(level: Adversary, quasi: Sequence[str], value: str) -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names in a sentence, not too many.
+    """Names as part of a sentence, limited in number.
 
     >>> listed(["age"]), listed(["age", "sex", "zip code"]), listed(list("abcdefg"), "or")
     ('age', 'age, sex and zip code', 'a, b, c, d or 3 other columns')

@@ -23,7 +23,7 @@ _LANGUAGE = "http://www.w3.org/2000/svg"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An element that is written already, with everything in it escaped."""
+    """An element that is already written, with its content escaped."""
 
     markup: str
 
@@ -31,7 +31,7 @@ class Part:
         return self.markup
 
     def __html__(self) -> str:
-        """What a template takes as it is."""
+        """The element itself, as template engines expect it."""
         return self.markup
 
 
@@ -91,11 +91,11 @@ class Plane:
     powers: str = ""
 
     def x(self, value: float) -> float:
-        """Where a value lies from left to right."""
+        """The horizontal position of a value."""
         return self.left + (self.right - self.left) * _share(value, self.across, powers="x" in self.powers)
 
     def y(self, value: float) -> float:
-        """Where a value lies from the floor upwards."""
+        """The vertical position of a value."""
         return self.floor - (self.floor - self.top) * _share(value, self.up, powers="y" in self.powers)
 
     def rows(self, ticks: Mapping[float, str], **grid: str | float | None) -> Iterator[Part]:
@@ -106,7 +106,7 @@ class Plane:
             yield label(self.left - 8, y + 4, words, anchor="end")
 
     def columns(self, ticks: Mapping[float, str], *, below: float = 16, **grid: str | float | None) -> Iterator[Part]:
-        """The horizontal axis: a text below the floor for each value, and a line upwards if its looks are given."""
+        """The horizontal axis: for each value a text below, and a vertical line if a style is given."""
         for value, words in ticks.items():
             x = self.x(value)
             if grid:
@@ -114,7 +114,7 @@ class Plane:
             yield label(x, self.floor + below, words, anchor="middle")
 
     def named(self, words: str) -> Part:
-        """What the horizontal axis shows, in the style of axes."""
+        """The title of the horizontal axis."""
         return label((self.left + self.right) / 2, self.floor + 36, words, anchor="middle", class_="axis")
 
 
@@ -130,7 +130,7 @@ def drawing(
     role: str = "img",
     **root: str | float | None,
 ) -> Part:
-    """Frame a drawing, with its title and what it shows in words, for those who cannot see it.
+    """The complete drawing, with its title and a description for readers who cannot see it.
 
     ``said`` is None if the title says it. Identifiers in a page begin with ``name``; without one nothing refers to
     them. ``style`` is the style sheet of a drawing that stands by itself, and None for one inside a page.
@@ -165,7 +165,7 @@ def percents(shares: Iterable[float]) -> dict[float, str]:
 
 
 def round_up(value: float) -> float:
-    """The next number that is easily read: a few times a power of ten.
+    """The next larger round number: a few times a power of ten.
 
     >>> round_up(0.033), round_up(7.0)
     (0.04, 8.0)
@@ -175,7 +175,7 @@ def round_up(value: float) -> float:
 
 
 def short(words: str, most: int) -> str:
-    """At most so many letters, the last of them dots if some are left out."""
+    """A text of at most so many letters, with dots at the end if it was cut."""
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 

@@ -27,14 +27,14 @@ def reproduce(
     questions: int | None = None,
     out: str | Path | None = None,
 ) -> Reproduction:
-    """Do the experiments of a paper again, and say of each of its claims whether it carries over.
+    """Repeat the experiments of a paper, and say for each of its claims whether it is confirmed.
 
     Parameters
     ----------
     paper
         One of `PAPERS`.
     data
-        ``synthetic``, the census that nobody is in; a file with Adult or Census-Income (KDD); or ``adult`` or
+        ``synthetic``, a census of people who do not exist; a file with Adult or Census-Income (KDD); or ``adult`` or
         ``census``, which are then fetched from UCI and checked.
     rows
         At most so many people; as many as the paper has, if left out.

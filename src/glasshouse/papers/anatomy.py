@@ -193,7 +193,7 @@ def _summary(data: Data) -> Table:
 
 @dataclass
 class Disk:
-    """Counts pages.
+    """Counts the pages that are read and written.
 
     >>> disk = Disk()
     >>> disk.read(1000, width=4), disk.write(1000, width=4), disk.total    # 256 tuples of four values a page
@@ -215,7 +215,7 @@ class Disk:
         return found
 
     def write(self, n: int, *, width: int) -> int:
-        """Write one: it costs the same."""
+        """Write a file of ``n`` records, which costs as much as reading."""
         return self.read(n, width=width)
 
     def fits(self, n: int, width: int) -> bool:
@@ -323,7 +323,7 @@ class _Watching(Memory):
 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
-    """What the paper says, judged on what was measured."""
+    """The verdicts on the paper's claims, from the measurements."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def panels(number: int, letters: str = "abcdef") -> dict[str, Figure]:

@@ -118,7 +118,7 @@ def _divergence(table: Microdata, release: Release | None, attributes: Sequence[
 
 
 def _marginals(letter: str, table: Microdata, principle: Principle, whole: Release | None) -> Table:
-    """Table 9: errors of the marginals by the table of everything, and by tables of their own."""
+    """Table 9: errors of the marginals from one table of all attributes, and from separate tables."""
     everything = (*QUASI, "occupation")
     own = published(table, principle, Mondrian(), Angel(k=K, marginals=(everything, *MARGINALS.values())))
     rows: list[list[str | float | None]] = []
@@ -135,7 +135,7 @@ def _marginals(letter: str, table: Microdata, principle: Principle, whole: Relea
 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
-    """What the paper says, judged on what was measured."""
+    """The verdicts on the paper's claims, from the measurements."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def pairs(*names: str) -> dict[str, tuple[Curve, Curve]]:

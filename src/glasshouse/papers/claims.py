@@ -109,7 +109,7 @@ def rises(curves: Mapping[str, Curve], *, slack: float = SLACK) -> Verdict:
 
 
 def falls(curves: Mapping[str, Curve], *, slack: float = SLACK) -> Verdict:
-    """The same downwards."""
+    """The same for falling curves."""
     return _directed(curves, slack, -1)
 
 
@@ -161,7 +161,7 @@ def scales(curves: Mapping[str, Curve], *, most: float | None = None, least: flo
 
 
 def difference(one: Curve, other: Curve) -> Curve:
-    """By how much the second curve is above the first, wherever both were measured.
+    """How far the second curve is above the first, wherever both were measured.
 
     >>> difference({3: 1.0, 4: None}, {3: 1.5, 4: 2.0})
     {3: 0.5, 4: None}

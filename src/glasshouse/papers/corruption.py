@@ -88,7 +88,7 @@ def experiments(data: Data, questions: int, runs: int = RUNS) -> list[Figure | T
 
 
 def _guarantees(letter: str) -> Table:
-    """Table III: what Theorems 2 and 3 give."""
+    """Table III: the bounds of Theorems 2 and 3."""
     pairs = [(P, k) for k in KS] if letter == "a" else [(p, K) for p in PS]
     rho2 = [float(RhoBreach(rho1=RHO1, lambda_=SKEW, k=k).achieved(p, N_VALUES)) for p, k in pairs]
     delta = [float(DeltaGrowth(lambda_=SKEW, k=k).achieved(p, N_VALUES)) for p, k in pairs]
@@ -154,7 +154,7 @@ def _figure(name: str, title: str, x: str, by_place: Mapping[float, Mapping[str,
 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
-    """What the paper says, judged on what was measured."""
+    """The verdicts on the paper's claims, from the measurements."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def curves(figure: int, *names: str) -> dict[str, Curve]:

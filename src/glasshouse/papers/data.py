@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that experiments run on, in one form: whole numbers, and columns by the papers' names.
+"""The tables of the experiments, in one form: whole numbers, and columns named as in the papers.
 
 The papers' own tables (OCC and SAL, from IPUMS) may not be passed on. The synthetic census stands in for them, and so
 do two real tables of UCI: Census-Income (KDD), of which the employed people, and Adult, of which the complete rows.
@@ -54,7 +54,7 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How a table of UCI is laid out: how many fields a line has, which of them are used, and where it is fetched."""
+    """The layout of a UCI table: the number of fields per line, which are used, and where it is downloaded."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ ADULT, CENSUS = _form("adult"), _form("census")
 
 
 def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.Table:
-    """Fetch a table from UCI; refuse it if it is not the one that is known.
+    """Download a table from UCI; refuse it if its checksum differs.
 
     A file may take so many ``seconds``, and have at most so many bytes, packed or not.
     """
@@ -102,7 +102,7 @@ def download(form: Form, *, seconds: float = _SECONDS, most: int = _MOST) -> pa.
 
 
 def _fetched(address: str, seconds: float, most: int) -> bytes:
-    """All that an address gives; the time is that of the whole answer, for a server may send a byte now and then."""
+    """The content at an address, within a time limit for the whole answer: a server may send one byte at a time."""
     until = time.monotonic() + seconds
     with urllib.request.urlopen(address, timeout=seconds) as answer:
         promised = answer.headers["Content-Length"] or ""
@@ -162,7 +162,7 @@ def _form_of_text(head: bytes) -> Form | None:
 
 
 def parsed(data: bytes, form: Form, *, most: int = _MOST) -> pa.Table:
-    """Take the used fields from UCI's text; what is unknown is missing."""
+    """The used fields of UCI's text; unknown values are missing."""
     if data.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
             data = packed.read(most + 1)
@@ -179,7 +179,7 @@ def parsed(data: bytes, form: Form, *, most: int = _MOST) -> pa.Table:
 
 
 def digest(table: pa.Table) -> str:
-    """SHA-256 of the rows, as text with commas; nothing stands for what is missing.
+    """The SHA-256 of the rows, as text with commas; a missing value is an empty text.
 
     >>> digest(pa.table({"a": ["1", None]}))[:8]
     '5a0a2b76'
@@ -218,7 +218,7 @@ class Data:
     def read(
         self, quasi: Sequence[str], sensitive: str, n: int | None = None, *, by_taxonomy: bool = False
     ) -> Microdata:
-        """The first people as microdata; with taxonomies where there are some, if asked for."""
+        """The first people as microdata; with taxonomies, if there are any and they are asked for."""
         some = self.table if n is None else self.table.slice(0, n)
         trees = {name: Taxonomy.from_nested(self.taxonomies[name]) for name in quasi if name in self.taxonomies}
         return read(
@@ -231,7 +231,7 @@ class Data:
 
     @property
     def n(self) -> int:
-        """How many people."""
+        """The number of people."""
         return int(self.table.num_rows)
 
     def fewer(self, n: int) -> Data:

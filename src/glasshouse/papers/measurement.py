@@ -35,7 +35,7 @@ NO_LINK = "independence"
 
 
 def published(table: Microdata, principle: Principle, method: Method, recoding: Recoding) -> Release | None:
-    """A release with a fixed seed, or nothing where the principle cannot be had."""
+    """A release with a fixed seed; None if the table does not allow the principle."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)  # that some methods can be attacked is what papers are about
         try:
@@ -45,7 +45,7 @@ def published(table: Microdata, principle: Principle, method: Method, recoding: 
 
 
 class Asked:
-    """A workload with its true answers: whatever release is compared, these are counted once.
+    """A workload with its true answers, which are counted once for all releases.
 
     Errors are compared with a count of at least ``delta``, a share of the table; where it is 0, questions that cover
     nobody are left out.
@@ -81,7 +81,7 @@ def terms(table: Microdata) -> dict[str, Any]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Seconds of the processor that some work takes, on all threads that it uses."""
+    """The CPU seconds of some work, on all its threads."""
     start = time.process_time()
     work()
     return time.process_time() - start

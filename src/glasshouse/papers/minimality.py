@@ -259,13 +259,13 @@ def _figure(name: str, title: str, x: str, y: str, curves: Mapping[str, Curve]) 
 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
-    """What the paper says, judged on what was measured."""
+    """The verdicts on the paper's claims, from the measurements."""
     stated = [*_about_beliefs(results), *about_errors(results)]
     return [Claim(text=text, where=where, verdict=verdict) for text, where, verdict in stated]
 
 
 def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verdict]]:
-    """Of Figures 3 and 4."""
+    """Claims about Figures 3 and 4."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def curves(name: str) -> Mapping[str, Curve]:
@@ -304,7 +304,7 @@ def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Ve
 
 
 def about_errors(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verdict]]:
-    """Of Figure 5: statements, where they are, and verdicts."""
+    """Claims about Figure 5: statements, their places, and verdicts."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def curves(name: str) -> Mapping[str, Curve]:
@@ -334,7 +334,7 @@ def about_errors(results: Sequence[Figure | Table]) -> list[tuple[str, str, Verd
 
 
 def _vulnerable(curves: Mapping[str, Curve]) -> dict[str, Curve]:
-    """The points at which somebody's probability is above the limit."""
+    """The points at which the largest probability is above the limit."""
     return {
         name: {place: value for place, value in curve.items() if value is not None and value > 1 + 1e-9}
         for name, curve in curves.items()

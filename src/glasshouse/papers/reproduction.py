@@ -26,7 +26,7 @@ ABOUT = "about.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """What came of a paper's experiments.
+    """The results of a paper's experiments.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Reproduction:
         }
 
     def page(self) -> str:
-        """The page, in Markdown; it names its drawings by file."""
+        """The page, in Markdown; it links to the files of its drawings."""
         lines = [
             f"# {self.title}",
             "",
@@ -120,7 +120,7 @@ class Reproduction:
         return f"{found}, and {lacking} could not be measured." if lacking else f"{found}."
 
     def save(self, folder: str | Path) -> Path:
-        """Write the page, drawings and numbers into a new folder; it appears whole or not at all."""
+        """Write the page, drawings and numbers into a new folder; if that fails, no folder is left."""
         about = {
             "paper": self.paper,
             "data": self.data,
@@ -140,7 +140,7 @@ class Reproduction:
 
     @classmethod
     def load(cls, folder: str | Path) -> Reproduction:
-        """Read what was saved: its numbers are judged again, and nothing is measured."""
+        """Read a saved reproduction: claims are judged again, and nothing is measured."""
         folder = Path(folder)
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         results = [_shown(folder, known) for known in about["results"]]
@@ -158,7 +158,7 @@ class Reproduction:
 
 
 def _about(shown: Figure | Table) -> dict[str, Any]:
-    """What a figure or table has beside its numbers."""
+    """The description of a figure or table, without its numbers."""
     axes = {"y": shown.y, "log": shown.log} if isinstance(shown, Figure) else {}
     return {"name": shown.name, "title": shown.title, **axes}
 

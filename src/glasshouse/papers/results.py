@@ -34,16 +34,16 @@ class Figure:
 
     @property
     def places(self) -> list[float]:
-        """Every place where something was to be measured, ascending."""
+        """All x at which something was to be measured, ascending."""
         return sorted({place for curve in self.curves.values() for place in curve})
 
     def cells(self) -> list[list[str | float | None]]:
-        """A row for every place: the place, and each curve there."""
+        """One row for each x: x, and each curve there."""
         return [[place, *(curve.get(place) for curve in self.curves.values())] for place in self.places]
 
     @property
     def columns(self) -> list[str]:
-        """What the cells of a row are."""
+        """The headings of the cells."""
         return [self.x, *self.curves]
 
     def drawn(self) -> str:
@@ -53,7 +53,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table of the paper, measured again."""
+    """A table of the paper, with new measurements."""
 
     name: str
     title: str
@@ -74,12 +74,12 @@ def figure_of(
     y: str = "average relative error (%)",
     log: bool = True,
 ) -> Figure:
-    """A panel of what was found at each place."""
+    """A panel made from the results at each x."""
     return Figure(name=name, title=title, x=x, y=y, curves=curves_of(by_place), log=log)
 
 
 def curves_of(by_place: Mapping[float, Mapping[str, float | None]]) -> dict[str, Curve]:
-    """Turn what was found at each place into a curve for each name.
+    """Turn the results at each x into one curve for each name.
 
     >>> curves_of({6: {"ours": 1.0, "theirs": 2.0}, 8: {"ours": 3.0, "theirs": None}})
     {'ours': {6.0: 1.0, 8.0: 3.0}, 'theirs': {6.0: 2.0, 8.0: None}}
@@ -98,7 +98,7 @@ def as_csv(shown: Figure | Table) -> str:
 
 
 def cells_of_csv(text: str) -> tuple[list[str], list[list[str | float | None]]]:
-    """Read columns and cells again: what looks like a number is one, and nothing is what could not be measured.
+    """Read columns and cells from CSV: texts that look like numbers are numbers, empty fields were not measured.
 
     >>> cells_of_csv("l,ours,theirs\\n6.0,1.5,\\n")
     (['l', 'ours', 'theirs'], [[6.0, 1.5, None]])
@@ -115,7 +115,7 @@ def _cell(field: str) -> str | float | None:
 
 
 def as_markdown(shown: Figure | Table) -> str:
-    """The same for the eye, with three digits."""
+    """The same as a Markdown table, with three digits."""
     rows = [shown.columns, ["---", *["--:"] * (len(shown.columns) - 1)]]
     rows += [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in shown.cells()]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)

@@ -166,7 +166,7 @@ def mask(table: Microdata, ell: int, *, source: Source, threads: int = 0) -> tup
 
 
 def _most_frequent(groups: Groups, codes: Any, n_values: int) -> Any:
-    """How often the most frequent value of every group occurs."""
+    """The number of occurrences of the most frequent value of every group."""
     pairs, times = np.unique(groups.labels.astype(np.int64) * n_values + codes, return_counts=True)
     most = np.zeros(groups.n_groups, np.int64)
     np.maximum.at(most, pairs // n_values, times)
@@ -183,7 +183,7 @@ class _Made(Method):
     groups: Groups
 
     def claim(self, requirement: Requirement) -> Promise:
-        """Nothing is promised but what is recounted."""
+        """Guarantee nothing except what is counted again."""
         del requirement
         return Promise(adversary=Adversary.LINKING, theorem="recounted from the published tables", limits=())
 
@@ -192,7 +192,7 @@ class _Made(Method):
         return self.groups
 
     def to_data(self) -> dict[str, Any]:
-        """Its name."""
+        """The name of the method as plain data."""
         return {"name": self.name}
 
 
@@ -288,7 +288,7 @@ def correlation_ratio(amounts: Any, labels: Any) -> float:
 
 
 def judged(results: Sequence[Figure | Table]) -> list[Claim]:
-    """What the paper says, judged on what was measured."""
+    """The verdicts on the paper's claims, from the measurements."""
     figures = {shown.name: shown for shown in results if isinstance(shown, Figure)}
 
     def panels(number: int) -> dict[str, Figure]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A first policy, written from a project of ARX: its roles, and its hierarchies as taxonomies in files of their own."""
+"""A first policy made from an ARX project: its roles, and its hierarchies as taxonomies in separate files."""
 
 from __future__ import annotations
 

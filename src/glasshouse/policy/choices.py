@@ -68,7 +68,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def option(name: str) -> str:
-    """How a choice is called on the command line.
+    """The option of the command line for a choice.
 
     >>> option("distinct_ell"), option("bins")
     ('--distinct-ell', '--bin')
@@ -135,7 +135,7 @@ def publish_arguments(choices: Mapping[str, Any], named: Named = option) -> dict
 
 
 def edition_arguments(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the keyword arguments of `glasshouse.publish` that are about editions; none if nothing was chosen of them.
+    """Give the keyword arguments of `glasshouse.publish` that concern editions; none if no such choice was made.
 
     >>> edition_arguments({"after": "out", "edition": "2027", "leave_out": False})
     {'after': 'out', 'edition': 2027}
@@ -146,7 +146,7 @@ def edition_arguments(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label(value: Any) -> int | str:
-    """Read the label of an edition: a whole number, or the text of one; else a text.
+    """Read the label of an edition: a whole number, also as text; otherwise a text.
 
     >>> label("2027"), label("2027-spring"), label("007")
     (2027, '2027-spring', '007')
@@ -155,12 +155,12 @@ def label(value: Any) -> int | str:
 
 
 def _as_number(text: str) -> str | None:
-    """The text of the number that a text is; None if it is none, or too long to be a label."""
+    """The normalised text of a number; None if the text is not a number, or too long to be a label."""
     return str(int(text)) if text.removeprefix("-").isdecimal() and len(text) <= 16 else None
 
 
 def taxonomy(text: str, name: str = "--taxonomy") -> Taxonomy | str:
-    """Make the taxonomy of a column from its text; a file is read later, and only its name is looked at.
+    """Make the taxonomy of a column from its text; a file is only checked by its name, and read later.
 
     >>> taxonomy("intervals:10"), taxonomy("tree.csv")
     (Taxonomy.intervals(width=10), 'tree.csv')
@@ -202,7 +202,7 @@ def _number(text: str) -> int | float:
 
 
 def method(choices: Mapping[str, Any], named: Named = option) -> Method | None:
-    """Make the method that is asked for; None where none is named.
+    """The chosen method; None if none is named.
 
     >>> method({"method": "mondrian", "parameters": {"partitioning": "relaxed"}})
     Mondrian(partitioning='relaxed')
@@ -214,7 +214,7 @@ def method(choices: Mapping[str, Any], named: Named = option) -> Method | None:
 
 
 def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | None:
-    """Make the recoding that is asked for; None where none is named.
+    """The chosen recoding; None if none is named.
 
     With ANGEL ``k`` is the k of its buckets: what `principle` then asks of the batches is everything else.
 
@@ -244,7 +244,7 @@ def recoding(choices: Mapping[str, Any], named: Named = option) -> Recoding | No
 
 
 def principle(choices: Mapping[str, Any], named: Named = option) -> Principle | dict[str, Principle]:
-    """Make the principle that is asked for; or one for each sensitive column, where something is asked of one by name.
+    """The chosen principle; or one for each sensitive column, if something is asked of a column by its name.
 
     Of a column of which no value is designated, all values are protected.
 
@@ -278,7 +278,7 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle | 
 
 
 def _sensitive(choices: Mapping[str, Any]) -> list[str]:
-    """The sensitive columns as they are published, of which some may be made of several."""
+    """The sensitive columns as they are published; some may be compound."""
     columns, together = list(choices.get("sensitive") or ()), choices.get("together")
     if not together:
         return columns
@@ -290,7 +290,7 @@ def _sensitive(choices: Mapping[str, Any]) -> list[str]:
 
 
 def one_principle(choices: Mapping[str, Any], named: Named = option) -> Principle:
-    """Make the principle that is asked for of all sensitive columns alike: one, or all of several."""
+    """The principle for all sensitive columns: one, or a combination of several."""
     import glasshouse as gh
 
     given = {name: value for name, value in choices.items() if value is not None}
@@ -356,7 +356,7 @@ def c_and_ell(text: str, named: Named = option) -> tuple[str, int]:
 
 
 def _target(given: Mapping[str, Any], named: Named) -> Principle:
-    """Make the bound on probabilities that is asked for."""
+    """The chosen bound on probabilities."""
     import glasshouse as gh
 
     if "rho1" in given and "delta" in given:

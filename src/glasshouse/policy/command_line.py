@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: choices, however they were made, as the arguments of ``glasshouse publish`` that make the same.
+"""The command line: choices as the arguments of ``glasshouse publish`` that have the same effect.
 
 Not everything can be said there. Lists are separated by commas, so that no name in them may have one; columns end at an
 equals sign; every value of a list is a text; a file that ends as policies do is taken for one. And a command that is
@@ -39,7 +39,7 @@ _FLAGS = {
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A command: its arguments, and whether options say everything.
+    """A command: its arguments, and whether these express all choices.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _names() -> Iterator[str]:
 
 
 def _words(name: str, value: Any, choices: Mapping[str, Any]) -> list[str] | None:
-    """The words that make a choice; None if none do."""
+    """The words that express a choice; None if there are none."""
     if name in _FLAGS:
         return [_FLAGS[name][value]] if value in _FLAGS[name] else None
     text = text_of_choice(name, value)
@@ -154,7 +154,7 @@ def _words(name: str, value: Any, choices: Mapping[str, Any]) -> list[str] | Non
 
 
 def _is_same(name: str, one: Any, other: Any, choices: Mapping[str, Any]) -> bool:
-    """Whether two values of a choice, beside these others, mean the same."""
+    """Whether two values of a choice mean the same, given the other choices."""
     if isinstance(one, dict) and isinstance(other, dict) and name in EACH:
         return one.keys() == other.keys() and all(_is_same(name, one[c], other[c], choices) for c in one)
     if name in _NUMBERS:

@@ -33,14 +33,14 @@ Keys = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Document:
-    """What a file says, and where."""
+    """The content of a file, and where each key is."""
 
     path: Path  # the file
     data: Mapping[str, Any]  # its tables and values
     places: Mapping[Keys, Place]  # line and column of each key, from 1, by the keys that lead to it
 
     def place(self, keys: Keys) -> Place:
-        """Where a key stands, or else the nearest that leads to it."""
+        """The position of a key, or of the nearest enclosing one."""
         while keys and keys not in self.places:
             keys = keys[:-1]
         return self.places.get(keys, (1, 1))
@@ -88,7 +88,7 @@ def read_document(path: str | Path) -> Document:
 
 
 def parsed(path: Path, text: str) -> Document:
-    """Read the text of a TOML file, which lies at a path or will."""
+    """Parse the text of a TOML file, which is or will be at a path."""
     text = text.replace("\r\n", "\n")
     try:
         data = tomllib.loads(text)
@@ -110,13 +110,13 @@ def parsed(path: Path, text: str) -> Document:
 
 
 def _short(problem: str) -> str:
-    """A parser's sentence in our style; it may quote a key, which is cut."""
+    """A parser's message in our style; a key that it may quote is truncated."""
     plain = visible(problem[:120])
     return plain[:1].lower() + plain[1:]
 
 
 def _places(text: str) -> Iterator[tuple[Keys, Place]]:
-    """Find where the keys of TOML stand, in a text that is known to be right."""
+    """Find the positions of the keys in a valid TOML text."""
     at = 0
     table: Keys = ()
     ends = [found.start() for found in re.finditer("\n", text)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First choices: how to publish a table of which nothing is known but what an inspection found.
+"""First choices: how to publish a table about which only the results of an inspection are known.
 
 Roles are those that the inspection suggests. The promise is one that the table can keep: l-diversity, with l up to 5,
 or where one value is too frequent for that, t-closeness. It is computed from the counts of the sensitive column. Free
@@ -38,7 +38,7 @@ _OTHER = "quasi-identifier"  # the name of a column that stands for all quasi-id
 
 @dataclass(frozen=True, kw_only=True)
 class FirstChoices:
-    """What to choose first for a table.
+    """The choices suggested for a table.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class FirstChoices:
 
 
 def first_choices(inspection: Inspection) -> FirstChoices:
-    """Choose roles, readings and a promise that the table can keep.
+    """Suggest roles, readings and a guarantee that the table allows.
 
     >>> import glasshouse as gh
     >>> people = {"age": [30, 31, 32, 33, 34, 35], "sick": ["no"] * 5 + ["yes"]}

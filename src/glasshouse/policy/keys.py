@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys: what may stand in a policy, table by table, and which choice each key is."""
+"""Keys: the keys allowed in a policy, table by table, and the choice that each key makes."""
 
 from __future__ import annotations
 
@@ -150,14 +150,14 @@ def check_secrets(document: Document) -> None:
 
 
 def is_secret(text: str) -> bool:
-    """Whether a text looks like a password, in a time that grows with its length and no faster."""
+    """Whether a text looks like a password; takes time proportional to its length."""
     return bool(_NAMED.search(text)) or any(
         _USER.search(line, 0, line.rindex("@")) for line in text.split("\n") if "@" in line
     )
 
 
 def choices_of(document: Document) -> dict[str, Any]:
-    """Check every key of a policy, and give the choices that it makes."""
+    """Check every key of a policy, and return the choices."""
     choices: dict[str, Any] = {}
     for table, content in document.data.items():
         _check_known(document, (), table, TABLES)
@@ -193,7 +193,7 @@ def _columns(document: Document, content: Mapping[str, Any], choices: dict[str, 
 
 
 def plain(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Choices as a policy holds them, however they were made: nothing that is open, numbers in place of their text.
+    """Choices in the form that a policy can hold: without open ones, and with numbers instead of their texts.
 
     >>> plain({"quasi": ["age"], "sensitive": "disease", "ell": "3", "k": None, "top": {"age": "80"}})
     {'quasi': ['age'], 'sensitive': ['disease'], 'ell': 3, 'top': {'age': 80}}
@@ -327,7 +327,7 @@ def _resolved(document: Document, path: str) -> str:
 
 
 def _lines(document: Document, keys: Keys, name: str) -> list[str]:
-    """A declared domain in a file of its own, with a value on each line."""
+    """The values of a declared domain, read from a file with one value per line."""
     try:
         lines = (document.path.parent / name).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):

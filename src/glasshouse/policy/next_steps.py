@@ -46,7 +46,7 @@ _GIVEN_UP = (
 
 
 def changes_of(way: Way) -> dict[str, Any] | None:
-    """The choices that a way makes, with None for those that it takes back; None if choices cannot say it.
+    """The choices for an alternative, with None for those it removes; None if choices cannot express it.
 
     >>> import glasshouse as gh
     >>> from glasshouse.journeys.advice.ways import Way
@@ -71,7 +71,7 @@ def changes_of(way: Way) -> dict[str, Any] | None:
 
 
 def command_of(way: Way, choices: Mapping[str, Any], *, force: bool = False) -> str | None:
-    """The command that publishes in this way what was chosen otherwise; None if options cannot say it."""
+    """The command that publishes an alternative to what was chosen; None if options cannot express it."""
     changes = changes_of(way)
     if changes is None:
         return None
@@ -81,7 +81,7 @@ def command_of(way: Way, choices: Mapping[str, Any], *, force: bool = False) -> 
 
 
 def steps_of(ways: Sequence[Way], choices: Mapping[str, Any], *, force: bool = False) -> tuple[str, ...]:
-    """The ways as lines: what each promises, what it costs, and the command; empty if there is none."""
+    """The alternatives as lines: the guarantee of each, its cost, and the command; empty if there is none."""
     lines: list[str] = []
     for way in ways:
         command = command_of(way, choices, force=force)
@@ -93,7 +93,7 @@ def steps_of(ways: Sequence[Way], choices: Mapping[str, Any], *, force: bool = F
 
 
 def _closing(lines: Sequence[str]) -> tuple[str, ...]:
-    """How to choose, where there are several ways, and where the options are explained."""
+    """Lines on how to choose between several alternatives, and on where the options are explained."""
     several = any(line.startswith("  Or: ") for line in lines)
     return ("", *([_CHOICE] * several), _OPTIONS)
 
@@ -166,7 +166,7 @@ def opening_steps(openings: Sequence[Opening], *, force: bool = False) -> tuple[
 
 @contextmanager
 def advising(choices: Mapping[str, Any], *, force: bool = False) -> Iterator[None]:
-    """Let a refusal inside say which commands would succeed, for somebody who made these choices."""
+    """Add to a refusal inside the commands that would succeed, for a user who made these choices."""
     try:
         yield
     except Infeasible as error:
@@ -185,7 +185,7 @@ def advising(choices: Mapping[str, Any], *, force: bool = False) -> Iterator[Non
 
 
 def _whose(error: DomainError, choices: Mapping[str, Any]) -> tuple[str, ...]:
-    """How to say to which column a designated value belongs, if one of several columns does not have it."""
+    """How to name the column of a designated value, if one of several columns does not have the value."""
     sensitive, designated = choices.get("sensitive") or (), choices.get("designated") or ()
     others = [column for column in sensitive if column != error.column]
     if not others or isinstance(designated, Mapping) or not error.values or not {*error.values} <= {*designated}:

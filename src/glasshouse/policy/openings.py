@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Openings: where a table is refused before it is read, other ways to read it, tried out.
+"""Openings: other ways to read a table that was refused before it was read; each is tried.
 
 Every opening is tried by reading the table and counting its sensitive values, so that no command is offered that would
 be refused. Only what one reading can tell is told: how many records there are, and how often each value occurs.
@@ -34,7 +34,7 @@ _MOST_READINGS = 8  # of one file, until an opening is given up
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """A way to read a table that was refused, and what can be promised then.
+    """A way to read a table that was refused, and the guarantees that are then possible.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def openings_after(error: DomainError | CautionError, choices: Mapping[str, Any]
 
 
 def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
-    """Whether the table is a file of a bearable size."""
+    """Whether the table is a file that is not too large."""
     file = str(choices.get("file", "-"))
     if "://" in file or file == "-" or choices.get("repeated", "error") == "sample":
         return False
@@ -73,7 +73,7 @@ def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
 def _alternatives(
     error: DomainError | CautionError, choices: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Other choices than those that were refused, the best first."""
+    """Alternatives to the refused choices, the best first."""
     if isinstance(error, CautionError):
         yield from _answers(error, choices)
     elif error.situation == "missing":
@@ -85,7 +85,7 @@ def _alternatives(
 
 
 def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """How cautions can be answered.
+    """The ways to resolve cautions.
 
     Look-alikes are merged, numbers with a decimal comma are read as numbers, and free text and names of people are left
     out.
@@ -119,7 +119,7 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:
-    """How a column of amounts can be read."""
+    """The ways to read a column of amounts."""
     given = {name: choices[name] for name in ("delimiter", "encoding", "decimal", "table", "query") if name in choices}
     return readings_of(open_source(choices["file"], columns=[column], **given).table.column(column), column)
 
@@ -131,7 +131,7 @@ def _with(choices: Mapping[str, Any], column: str, reading: Reading) -> dict[str
 
 
 def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
-    """Read the table by these choices, and by the first alternative to what is refused besides; none if none helps."""
+    """Read the table by these choices, with the first alternative for anything else refused; None if nothing helps."""
     for _ in range(_MOST_READINGS):
         try:
             with warnings.catch_warnings():
@@ -151,7 +151,7 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
 
 
 def _ways(sketch: Sketch, choices: Mapping[str, Any]) -> list[Way]:
-    """What can be promised: what was asked for, or else what is nearest to it."""
+    """The possible guarantees: what was asked for, or else what is closest to it."""
     principle = principle_of(choices)
     asked = as_asked(sketch, principle, choices.get("suppress", 0))
     if asked is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Option text: how the text of the command line's options becomes choices, and choices become such text again.
+"""Option text: converting the text of command-line options to choices, and choices back to such text.
 
 Messages of the library name the arguments of Python, such as ``missing='drop'``. `with_options` rewrites them for the
 command line, where the same is ``--missing drop``, and `with_keys` for a policy.
@@ -49,7 +49,7 @@ def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def chosen(given: dict[str, Any]) -> dict[str, Any]:
-    """Turn what the options say into choices; what was not given stays out.
+    """Convert options to choices; options that were not given are left out.
 
     >>> chosen({"quasi": "age,sex", "order": ("sex=F,M",), "ell": "3", "k": None})
     {'quasi': ['age', 'sex'], 'order': {'sex': ['F', 'M']}, 'ell': '3'}
@@ -82,7 +82,7 @@ def _parameters(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _number(text: str) -> int | str:
-    """A whole number of a bearable length; else the text, of which the parameter's owner says what is wrong."""
+    """A whole number of moderate length; otherwise the text, whose error the owner of the parameter reports."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else text
 
 
@@ -163,7 +163,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def text_of_choice(name: str, value: Any) -> str | tuple[str, ...]:
-    """What to give an option so that it makes a choice, as far as it can: `chosen` tells what it would make of it.
+    """The text for an option that makes a choice, as far as possible: `chosen` shows what the option makes of it.
 
     >>> text_of_choice("order", {"sex": ["F", "M"]}), text_of_choice("t", 0.2)
     (('sex=F,M',), '0.2')
@@ -226,7 +226,7 @@ _PLACEHOLDERS = {"taxonomy": "FILE", "order": "A,B,C", "bin": "TAXONOMY"}
 
 
 def with_options(message: str, options: Mapping[str, Container[str] | None]) -> str:
-    """Name options of the command line where a message of the library names arguments of Python.
+    """Replace Python arguments by command-line options in a message of the library.
 
     ``options`` are those of the command, each with the words that it takes, or None if it takes any text. What has no
     option there stays as it is.
@@ -258,7 +258,7 @@ def _in_short(found: re.Match[str]) -> str:
 
 
 def with_keys(message: str) -> str:
-    """Name keys of a policy where a message of the library names arguments of Python.
+    """Replace Python arguments by keys of a policy in a message of the library.
 
     >>> with_keys("use missing='drop', or name the weight (weight=), or merge them with normalise=['town']")
     'use missing = "drop", or name the weight (weight in [roles]), or merge them with normalise in [columns.town]'
@@ -279,7 +279,7 @@ def with_keys(message: str) -> str:
 
 
 def _respelled(message: str, spell: Callable[[str, Any], str | None]) -> str:
-    """A message with another spelling of each argument of Python in it; one that is left open has the value `...`."""
+    """A message with every Python argument spelled differently; an argument that is left open has the value `...`."""
 
     def spelled(found: re.Match[str]) -> str:
         if found["name"] is None:

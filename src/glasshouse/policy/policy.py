@@ -99,12 +99,12 @@ def load_policy(path: str | Path) -> Policy:
 
 
 def _key(choice: str) -> str:
-    """How a choice is called in a policy."""
+    """The name of a choice in a policy."""
     return ".".join(keys_of(choice))
 
 
 def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
-    """Methods and recodings must exist, and have the parameters that they are given."""
+    """Check that methods and recodings exist, and have the given parameters."""
     rooms: tuple[tuple[str, str, catalog.Classes[Any]], ...] = (
         ("method", "parameters", catalog.METHODS),
         ("recoding", "recoding_with", catalog.RECODINGS),
@@ -128,7 +128,7 @@ def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
 
 
 def _check_objects(document: Document, choices: Mapping[str, Any]) -> None:
-    """Make what the policy asks for, so that an error is found now, and where it stands."""
+    """Make the objects of the policy, so that an error is found now, with its position."""
     for key in ("taxonomy", "bins"):
         for column, text in choices.get(key, {}).items():
             with _pointing(document, ("columns", column, key)):

@@ -132,7 +132,7 @@ def _placed(choices: dict[str, Any], folder: str | Path | None) -> dict[str, Any
 
 
 def _check(text: str, wanted: Mapping[str, Any]) -> None:
-    """Read it again: what a policy does not take is refused, and no choice may have become another one."""
+    """Read the policy again: an invalid one is refused, and no choice may have changed."""
     document = parsed(Path("policy.toml"), text)
     check_secrets(document)
     found = choices_of(document)
@@ -161,7 +161,7 @@ def _value(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string in double quotes, of TOML and of Python alike, in which everything that cannot be seen is escaped.
+    """A string in double quotes, for TOML and Python alike, in which all invisible characters are escaped.
 
     >>> print(quoted('the "new" wards'), quoted("one\\ntwo"))
     "the \\"new\\" wards" "one\\ntwo"
@@ -176,5 +176,5 @@ def _code(number: int) -> str:
 
 
 def bare(name: str) -> str:
-    """A key of TOML, in quotes where it needs them."""
+    """A TOML key, in quotes if it needs them."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)

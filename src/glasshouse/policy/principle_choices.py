@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The choices that ask for a principle: what `glasshouse.policy.choices.principle` makes of them is that principle."""
+"""The choices for a principle: `glasshouse.policy.choices.principle` makes that principle of them again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _USUAL = {"distance": "equal", "lambda_": 1}
 
 
 def choices_asking_for(principle: Principle) -> dict[str, Any]:
-    """The choices that ask for a principle, or for all of several; what is usual is left out.
+    """The choices for a principle, or for a combination of several; default values are left out.
 
     >>> import glasshouse as gh
     >>> choices_asking_for(gh.AllOf(gh.KAnonymity(4), gh.RecursiveLDiversity(c="1/2", ell=3)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python call: choices, however they were made, as a program that makes the same of them."""
+"""The Python call: choices as a program that has the same effect."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def python_call(choices: Mapping[str, Any], *, force: bool = False) -> str:
 
 
 def _afterwards(choices: Mapping[str, Any]) -> Iterator[str]:
-    """What the command does when the release is made."""
+    """What the command does after the release is made."""
     if "to" in choices:
         schema = {"schema": choices.get("schema", DEFAULTS["schema"])}
         yield from _call(None, "gh.to_postgres", f"release, {_code(choices['to'])}", schema)
@@ -109,7 +109,7 @@ def _call(target: str | None, function: str, first: str, arguments: Mapping[str,
 
 
 def _chosen(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are not what the function takes without them."""
+    """The arguments that differ from the defaults of the function."""
     usual = {name: parameter.default for name, parameter in signature(function).parameters.items()}
     return {
         name: value
@@ -122,7 +122,7 @@ def _chosen(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[
 
 
 def _code(value: Any) -> str:
-    """A value as code. Everything that is chosen prints as the code that makes it, but for the name of the package."""
+    """A value as code: its `repr`, with the name of the package added."""
     return _text(ast.parse(repr(value), mode="eval").body)
 
 
@@ -156,7 +156,7 @@ def _name(name: str) -> str:
 
 
 def _told(call: ast.Call) -> list[ast.keyword]:
-    """The arguments of a call that are not what its class takes without them."""
+    """The arguments of a call that differ from the defaults of its class."""
     import glasshouse as gh
 
     if not (isinstance(call.func, ast.Name) and call.func.id in dir(gh)):

@@ -28,7 +28,7 @@ _PACKED: Final = (".gz", ".zst", ".zstd", ".zip")
 
 
 def spreadsheet_format(file: str) -> str | None:
-    """The format of a file that a spreadsheet opens: ``csv`` or ``xlsx``; None of any other file, and of a database.
+    """The format of a spreadsheet file: ``csv`` or ``xlsx``; None for other files, and for a database.
 
     >>> spreadsheet_format("patients.csv"), spreadsheet_format("Patients.XLSX"), spreadsheet_format("patients.tsv.gz")
     ('csv', 'xlsx', 'csv')
@@ -53,7 +53,7 @@ def format_of(choices: Mapping[str, Any]) -> str:
 
 
 def draws_flat(choices: Mapping[str, Any]) -> bool:
-    """Whether a release of several tables gets a flat one by default: for a spreadsheet's file, written as such a file.
+    """Whether a release of several tables gets a flat one by default: if a spreadsheet file is read and written.
 
     >>> draws_flat({"file": "patients.csv"}), draws_flat({"file": "patients.csv", "flat": False})
     (True, False)

@@ -70,7 +70,7 @@ def ascend(
 def _direction(
     slope: NDArray[np.float64], steps: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
-    """The slope, bent by the curvature that the last steps met."""
+    """The gradient, corrected by the curvature found in the last steps (the quasi-Newton direction)."""
     direction = slope.copy()
     parts = []
     for move, change in reversed(steps):

@@ -88,7 +88,7 @@ def _filled(ends: list[Any], *, whole: bool) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class CellShares:
-    """The cells of one attribute: runs of values, values that somebody has for sure, and the attribute's shares."""
+    """The cells of one attribute: runs of values, values that some person certainly has, and the attribute's shares."""
 
     proportions: Proportions
     sure: NDArray[np.int64]  # places of values that somebody in the cell has for sure, cell by cell
@@ -121,7 +121,7 @@ class CellShares:
         return cls(proportions, cell.sure, first_sure, cell.turnbull(cells, people, in_sets=in_sets))
 
     def turnbull(self, cells: NDArray[np.int64], people: NDArray[np.int64], *, in_sets: bool) -> NDArray[np.float64]:
-        """The weights of values that agree best with all cells; ``in_sets`` if cells list what somebody has."""
+        """The maximum-likelihood weights of values, given all cells; ``in_sets`` if cells list values people have."""
         n_cells = len(self.proportions)
         taken = np.minimum(self.n_sure[cells], people)
         left = np.bincount(cells, weights=people - taken, minlength=n_cells)
@@ -149,7 +149,7 @@ class CellShares:
 
     @property
     def n_sure(self) -> NDArray[np.int64]:
-        """How many values of each cell somebody has for sure."""
+        """The number of values of each cell that some person certainly has."""
         return np.diff(self.first_sure)
 
     @cached_property
@@ -223,7 +223,7 @@ def _inner(support: Support) -> Support:
 
 
 def _sure(support: Support, places: Places) -> list[int]:
-    """The places of the values that somebody in the cell has, if the cell is as small as it can be."""
+    """The indices of the values that some person in the cell has, if the cell is as small as possible."""
     runs = places.inside(support)
     inner = _inner(support)
     if isinstance(inner, Listed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Combinations: blocks of two and three attributes, those first whose attributes tell most by themselves."""
+"""Combinations: blocks of two and three attributes, beginning with the most informative attributes."""
 
 from __future__ import annotations
 

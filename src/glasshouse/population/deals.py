@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deals: how likely the values of a group are dealt to its people in each way, if every person's chances are known.
+"""Deals: the probabilities of the ways to deal a group's values to its people, given every person's chances.
 
 A group of n people has n values, and who has which is not published. If person i has the value v with the chance
 ``P(v | q_i)``, independently of others, then the probability of the group's values is the sum over all ways to deal
@@ -122,7 +122,7 @@ class Deals:
         return np.repeat(self.place, self.people)
 
     def some(self, groups: NDArray[np.int64]) -> Deals:
-        """Some groups alone, in this order."""
+        """The deals of some groups only, in this order."""
         seats = _ranges(self.seats[groups], self.seats[groups + 1])
         slots = _ranges(self.offsets[groups], self.offsets[groups + 1])
         return Deals(
@@ -135,7 +135,7 @@ class Deals:
         )
 
     def expected(self, chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For every entry the expected number of people; for every group the logarithm of its values' probability.
+        """The expected number of people for every entry; the log probability of its values for every group.
 
         ``chances`` has a row for every place and a column for every value. The logarithm is up to a constant that does
         not depend on the chances.
@@ -220,7 +220,7 @@ class Deals:
 
     @cached_property
     def _stacks(self) -> list[_Stack]:
-        """Groups with few states, by how often their slots occur."""
+        """Groups with few states, arranged by the counts of their slots."""
         small = np.flatnonzero(~self._is_large)
         width = np.diff(self.offsets)[small]
         found = []

@@ -28,7 +28,7 @@ __all__ = ["Doubt", "doubt_of"]
 
 @dataclass(frozen=True)
 class Doubt:
-    """How far to trust a learned answer."""
+    """How far a learned answer can be trusted."""
 
     noise: float  # what the standard deviation over draws is multiplied by
     move: float  # the part of the way from the papers' estimate that is added

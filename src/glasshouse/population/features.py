@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Features: what of a person's quasi-identifiers the model looks at.
+"""Features: the properties of a person's quasi-identifiers that the model uses.
 
 A *block* divides all points into levels: the values of one attribute, coarse bins of it, or the combinations of two or
 three attributes that are made coarse first. A point has one level in every block, and the model has one weight for
@@ -38,7 +38,7 @@ class Attribute:
     ordered: bool
 
     def coarse(self, people: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-        """The level of every code, at most so many: those of an order in bins of about as many people each.
+        """The level of every code, up to a maximum: ordered codes in bins of about equally many people each.
 
         Of values without an order the frequent ones are levels of their own, and all others are one level together.
         """
@@ -136,7 +136,7 @@ class Features:
         order: int,
         most: int,
     ) -> Features:
-        """Add at most so many blocks of two attributes, and of up to ``order``, those of the strongest first."""
+        """Add so many blocks of two and up to ``order`` attributes, beginning with the strongest attributes."""
         used = [i for i in range(len(attributes)) if strengths[i] > 0]
         blocks = list(self.blocks)
         for size, levels in ((2, _IN_PAIRS), (3, _IN_TRIPLES)):

@@ -48,14 +48,14 @@ class Fitted:
 
     @property
     def is_used(self) -> bool:
-        """Whether the release teaches enough."""
+        """Whether the release teaches enough for the model to be used."""
         return self.z >= _ENOUGH
 
 
 def fitted(
     regression: Regression, random: np.random.Generator, report: Callable[[float], None] = lambda _: None
 ) -> Fitted:
-    """Learn ridges and weights; ``report`` is told how much of the work is done, from 0 to 1."""
+    """Learn ridges and weights; ``report`` is called with the share of the work that is done, from 0 to 1."""
     n_groups = regression.seen.n_groups
     order = random.permutation(n_groups)
     held, rest = np.sort(order[: n_groups // _HELD_OUT]), np.sort(order[n_groups // _HELD_OUT :])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Influence: how much each quasi-identifier tells about the sensitive column, by what was learned."""
+"""Influence: how much each quasi-identifier says about the sensitive column, according to the learned model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Influence", "influences_of"]
 
 @dataclass(frozen=True)
 class Influence:
-    """How much one quasi-identifier tells.
+    """How much one quasi-identifier says about the sensitive column.
 
     Attributes
     ----------

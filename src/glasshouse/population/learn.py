@@ -137,7 +137,7 @@ def restored(
 def learned_from(
     evidence: Evidence, published: Published, seats: Seats, report: Callable[[float], None] = lambda _: None
 ) -> Population | None:
-    """Learn from one table of seats, once for every release; None where `too_little` says why not."""
+    """Learn from one table of seats, once for every release; None if `too_little` gives a reason not to."""
     if too_little(published, seats):
         return None
     kept, key = _kept.setdefault(evidence.release, {}), _key(evidence, published, seats)
@@ -170,7 +170,7 @@ def too_little(published: Published, seats: Seats) -> str:
 
 
 def _key(evidence: Evidence, published: Published, seats: Seats) -> tuple[Any, ...]:
-    """What a model of a release depends on."""
+    """The key by which a model of a release is cached."""
     orders = tuple((name, tuple(order)) for name, order in evidence.ordered.items())
     return published.column, seats.quasi, tuple(evidence.taxonomies.items()), orders
 
@@ -205,7 +205,7 @@ class _Ready:
         return cls(evidence.release, published.column, values, points, regression, sample, random)
 
     def population(self, found: Fitted) -> Population:
-        """What the release teaches, by these weights."""
+        """The population according to these weights."""
         deviations = np.zeros((_DRAWS, *self.regression.shape))
         determined = np.zeros(len(found.ridges))
         if found.is_used:
@@ -233,7 +233,7 @@ def _values(seen: Observations, n_places: int, n_values: int) -> NDArray[np.floa
 
 
 def _sampled(regression: Regression, most: int, random: np.random.Generator) -> Regression:
-    """The model of so many groups that they have about ``most`` people."""
+    """The model of a sample of the groups with about ``most`` people."""
     n_groups, n_people = regression.seen.n_groups, float(regression.seen.people_at(regression.n_places).sum())
     if n_people <= most:
         return regression

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observations: what a release shows of sensitive values, and how likely that is if everybody's chances are known.
+"""Observations: the sensitive values that a release shows, and their likelihood given everybody's chances.
 
 There are two kinds. A release with groups shows each group's values and not who has which (`Grouped`). A perturbed
 sample shows one value for each group, which may have been replaced (`Shown`). The model needs the same of both: the
@@ -26,7 +26,7 @@ _LEAST = 1e-30  # what single precision can still invert
 
 
 class Observations(Protocol):
-    """What is shown of sensitive values, by group."""
+    """The sensitive values that are shown, by group."""
 
     @property
     def n_groups(self) -> int:
@@ -52,7 +52,7 @@ class Observations(Protocol):
         """How many people are observed at every place."""
 
     def some(self, groups: NDArray[np.int64]) -> Observations:
-        """Some groups alone."""
+        """The observations of some groups only."""
 
     def renumbered(self, number: NDArray[np.int32]) -> Observations:
         """The same groups, with a new number for every place."""
@@ -63,12 +63,12 @@ class Observations(Protocol):
     def expected(
         self, chances: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """How many people of a place are expected to have a value: places, values and numbers."""
+        """The expected number of people of a place with a value: places, values and numbers."""
 
     def draw(
         self, chances: NDArray[np.float64], random: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Everybody's place, in an order that is always the same, and a random value for everybody."""
+        """Everybody's place, in a fixed order, and a random value for everybody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class Grouped:
         return np.bincount(self.deals.place, weights=self.deals.people, minlength=n_places).astype(np.float64)
 
     def some(self, groups: NDArray[np.int64]) -> Grouped:
-        """Some groups alone."""
+        """The observations of some groups only."""
         return Grouped(self.deals.some(groups))
 
     def renumbered(self, number: NDArray[np.int32]) -> Grouped:
@@ -170,11 +170,11 @@ class Shown:
         return np.arange(self.n_groups)
 
     def people_at(self, n_places: int) -> NDArray[np.float64]:
-        """How many people show something at every place, as many as would tell as much if nothing were replaced."""
+        """The effective number of people at every place: so many unperturbed values would tell as much."""
         return (np.bincount(self.place, minlength=n_places) * self.kept**2).astype(np.float64)
 
     def some(self, groups: NDArray[np.int64]) -> Shown:
-        """Some groups alone."""
+        """The observations of some groups only."""
         return Shown(self.place[groups], self.code[groups], self.size[groups], self.kept)
 
     def renumbered(self, number: NDArray[np.int32]) -> Shown:
@@ -182,14 +182,14 @@ class Shown:
         return replace(self, place=number[self.place])
 
     def slopes(self, chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The chance that the value is shown is ``kept`` times the true one's, and the same of all for the rest."""
+        """The chance of the shown value: ``kept`` times the true one's, and the same for all from the rest."""
         shown = self.kept * chances[self.place, self.code] + (1 - self.kept) / chances.shape[1]
         return self.kept / shown, np.log(np.maximum(shown, _LEAST))
 
     def expected(
         self, chances: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """By Bayes's rule for the person whose value is shown; by the model for the others."""
+        """The expected numbers: by Bayes's rule for the person whose value is shown, by the model for the others."""
         n_places, n_values = chances.shape
         amounts = np.zeros((n_places, n_values))
         others = np.bincount(self.place, weights=self.size - 1, minlength=n_places)

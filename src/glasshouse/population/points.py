@@ -56,7 +56,7 @@ class Points:
         return self.n_points if self.mixture is None else int(self.mixture.shape[0])
 
     def attributes(self) -> tuple[Attribute, ...]:
-        """The attributes as the features want them."""
+        """The attributes in the form that features use."""
         return tuple(
             Attribute(name, codes, ordered)
             for name, codes, ordered in zip(self.names, self.codes, self.ordered, strict=True)
@@ -124,13 +124,13 @@ def _spread(n_places: int, n_points: int, random: np.random.Generator) -> NDArra
 
 
 def _attained(evidence: Evidence, name: str) -> bool:
-    """Whether the cells of a column are as small as they can be, so that somebody is at every end."""
+    """Whether the cells of a column are as small as possible, so that some person is at every end."""
     recoding = evidence.release.recipe.recoding
     shown = str(recoding.get("cells", BOXES.name)) if evidence.release.layout is ANGEL else str(recoding.get("name"))
     return shown in (BOXES.name, PERTURBED.name) and name not in evidence.declared.nodes
 
 
 def _first_of(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number what is different from 0 on, and give the first of each."""
+    """Number the different items from 0, and return the first of each."""
     _, first, place = np.unique(number, return_index=True, return_inverse=True)
     return place.reshape(-1).astype(np.int64), first.astype(np.int64)

@@ -39,7 +39,7 @@ __all__ = ["Drawn", "Expected", "Population"]
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """How many people at some points are expected to have some values; no pair of them twice."""
+    """The expected numbers of people at some points with some values; no pair occurs twice."""
 
     point: NDArray[np.int64]
     code: NDArray[np.int64]
@@ -48,7 +48,7 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A complete table: everybody's point and value."""
+    """A complete table: the point and the value of every person."""
 
     point: NDArray[np.int32]
     code: NDArray[np.int32]
@@ -56,7 +56,7 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What `learn` finds in a release.
+    """The result of `learn` for a release.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Population:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of answers should know of the model."""
+        """Notes on the model for readers of answers."""
         return (self.doubt.note,) if self.doubt.note else ()
 
     def __repr__(self) -> str:
@@ -129,13 +129,13 @@ class Population:
         return restored(path, release, taxonomies=taxonomies, ordered=ordered)
 
     def save(self, path: str | Path) -> None:
-        """Keep what was learned in a file, as plain JSON; a file that is there is replaced."""
+        """Write what was learned to a file, as plain JSON; an existing file is replaced."""
         from glasshouse.population.population_file import PopulationFile
 
         PopulationFile.of(self, path).write()
 
     def influences(self) -> tuple[Influence, ...]:
-        """How much each quasi-identifier tells about the sensitive column, the most telling first."""
+        """How much each quasi-identifier says about the sensitive column, the most informative first."""
         return influences_of(self)
 
     def chances(self) -> NDArray[np.float64]:
@@ -143,7 +143,7 @@ class Population:
         return self.regression.at_points(self.fitted.weights)
 
     def expected(self) -> Expected:
-        """How many people at every point are expected to have each value."""
+        """The expected number of people at every point with each value."""
         if not self._expected:
             at_points = self.chances()
             place, code, amount = self.seen.expected(self.regression.mixed(at_points))
@@ -157,7 +157,7 @@ class Population:
         code: NDArray[np.int32],
         amount: NDArray[np.float64],
     ) -> Expected:
-        """Share the people of places out to their points, and add up."""
+        """Divide the people of places among their points, and sum."""
         n_values = len(self.values)
         key, number = np.unique(place.astype(np.int64) * n_values + code, return_inverse=True)
         amount = np.bincount(number.reshape(-1), weights=amount).astype(np.float64)
@@ -219,7 +219,7 @@ class Population:
             yield self.drawn(random, self.fitted.weights + deviation)
 
     def drawn(self, random: np.random.Generator, weights: NDArray[np.float64]) -> Drawn:
-        """One complete table by some weights."""
+        """One complete table from given weights."""
         at_points = self.regression.at_points(weights)
         place, code = self.seen.draw(self.regression.mixed(at_points), random)
         if self.points.mixture is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A classifier of the population: the sensitive value by quasi-identifiers, as an estimator of scikit-learn."""
+"""A classifier of the population: predicts the sensitive value from quasi-identifiers, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class PopulationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.stack([scale.places(own) for scale, own in zip(self._scales, columns, strict=True)])
 
     def _read(self, X: Any, y: Any) -> tuple[list[str], list[Any], NDArray[Any]]:  # noqa: N803
-        """A table to learn from: numbers in the way of scikit-learn, frames of other kinds by columns."""
+        """Read a table for learning: numbers as in scikit-learn, other frames by columns."""
         self._by_name = has_other_kinds(X)
         if not self._by_name:
             matrix, y = validate_data(self, X, y, dtype=np.float64)

@@ -75,14 +75,14 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PopulationFile:
-    """What a file says, read and checked as far as that goes without the release."""
+    """The content of a file, checked as far as possible without the release."""
 
     path: Path
     data: dict[str, Any]
 
     @classmethod
     def of(cls, population: Population, path: str | Path) -> PopulationFile:
-        """Put down what was learned."""
+        """Collect what was learned."""
         fitted, points = population.fitted, population.points
         data = {
             "format": _FORMAT,
@@ -102,7 +102,7 @@ class PopulationFile:
         return cls(Path(path), data)
 
     def write(self) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file; if that fails, no part of it is left."""
         text = json.dumps({**self.data, "checksum": _checksum(self.data)}, ensure_ascii=False, allow_nan=False)
         write_whole(self.path, text + "\n", private=False)
 
@@ -139,7 +139,7 @@ class PopulationFile:
         return found
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say that the file is damaged."""
+        """The error for a damaged file."""
         raise SourceError(f"{self.path} is damaged: {reason}. Delete it, and learn again", source=self.path)
 
     def _check_kinds(self) -> None:
@@ -155,12 +155,12 @@ class PopulationFile:
 
     @property
     def column(self) -> str:
-        """The sensitive column that it is about."""
+        """The sensitive column that was learned."""
         return str(self.data["column"])
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers that it is about."""
+        """The quasi-identifiers that the model uses."""
         return tuple(own["name"] for own in self.data["attributes"])
 
     def check_release(self, digest: str) -> None:

@@ -56,7 +56,7 @@ class Regression:
     seen: Observations
 
     def some(self, groups: NDArray[np.int64]) -> Regression:
-        """The same model of some groups alone, with their places and points alone."""
+        """The same model for some groups only, with only their places and points."""
         seen = self.seen.some(groups)
         used = np.unique(seen.place_of_entry).astype(np.int64)
         number = np.zeros(self.n_places, np.int32)
@@ -87,7 +87,7 @@ class Regression:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Levels and values."""
+        """The shape of the weights: levels and values."""
         return self.features.n_levels, len(self.base)
 
     @cached_property
@@ -205,7 +205,7 @@ def _conjugate_gradients(
     accuracy: float,
     most: int,
 ) -> NDArray[np.float64]:
-    """Solve ``curvature(x) = wanted``."""
+    """Solve ``curvature(x) = wanted`` by conjugate gradients."""
     found = np.zeros_like(wanted)
     rest = wanted.copy()
     step = conditioner * rest

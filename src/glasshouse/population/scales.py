@@ -57,7 +57,7 @@ class Scale:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the nearest value serves."""
+        """Whether the nearest known value may be used."""
         return self.numbers is not None and len(self.numbers) > 0
 
     def places(self, column: Any) -> NDArray[np.int32]:
@@ -112,7 +112,7 @@ def distinct(column: Any) -> tuple[list[Any], NDArray[np.int64]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value without the wrappers of libraries; None where nothing is known."""
+    """A value without the wrapper types of libraries; None if it is missing."""
     try:
         if value is None or value != value:  # NaN, and what pandas has for a missing time
             return None
@@ -128,7 +128,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    """Where a number, a date or a time lies; days since 1970 for both."""
+    """The position of a number, a date or a time; days since 1970 for dates and times."""
     if isinstance(value, dt.datetime):
         plain = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
         return (plain - _DAY_0) / dt.timedelta(days=1)
@@ -145,7 +145,7 @@ def _nearest(numbers: NDArray[np.float64], wanted: float) -> int:
 
 
 def has_other_kinds(X: Any) -> bool:  # noqa: N803
-    """Whether a table is a frame with columns that are not numbers, or Arrow's own."""
+    """Whether a table is a frame with non-numeric columns, or an Arrow table."""
     if isinstance(X, pa.Table):
         return True
     if not hasattr(X, "__arrow_c_stream__") or not hasattr(X, "columns"):

@@ -28,7 +28,7 @@ _MOST = 100  # each is judged and counted by itself
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class AllOf(Principle):
-    """Every one of some principles holds; monotone, for each of them is.
+    """Several principles that must all hold; monotone, because each of them is.
 
     Parameters
     ----------
@@ -63,16 +63,16 @@ class AllOf(Principle):
 
     @property
     def needs_sensitive(self) -> bool:
-        """Whether one of them does."""
+        """Whether one of the principles needs sensitive values."""
         return any(principle.needs_sensitive for principle in self.principles)
 
     def singles(self) -> tuple[Principle, ...]:
-        """All of them, also those of combinations among them."""
+        """All the principles, including those inside combinations among them."""
         return tuple(one for principle in self.principles for one in principle.singles())
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the combination, for other modules."""
         return Terms(
             anonymity=max(one.terms.anonymity for one in self.principles),
             smallest_group=max(one.terms.smallest_group for one in self.principles),
@@ -81,7 +81,7 @@ class AllOf(Principle):
 
     @property
     def title(self) -> str:
-        """The principles with their numbers."""
+        """The titles of the principles, with their numbers."""
         return " and ".join(principle.title for principle in self.principles)
 
     def describe(self, column: str | None = None) -> str:
@@ -99,16 +99,16 @@ class AllOf(Principle):
         return type(self)(principles=tuple(principle.spelled_as(domain) for principle in self.principles))
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
-        """Bind each of them."""
+        """Bind each principle."""
         return _BoundAll(tuple(principle.bind(whole, domain) for principle in self.principles))
 
     def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
-        """Mark what concerns one of them that looks at sensitive values."""
+        """Mark the values that concern one of the principles on sensitive values."""
         looking = [p.concerned(n_values, domain) for p in self.principles if p.needs_sensitive]
         return reduce(np.logical_or, looking, np.zeros(n_values, np.bool_))
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Judge each group by each of them."""
+        """Judge each group by all principles."""
         return _BoundAll(self.principles).holds(counts)
 
     @property
@@ -117,16 +117,16 @@ class AllOf(Principle):
         return all(principle.size_suffices for principle in self.principles)
 
     def enough(self, whole: Counts, domain: Domain | None = None) -> int:
-        """The number of tuples from which on every part of a table obeys each of them."""
+        """The number of records from which on every part of a table satisfies all principles."""
         return max(principle.enough(whole, domain) for principle in self.principles)
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest of each of them that the whole table obeys."""
+        """The strictest version of each principle that the whole table satisfies."""
         nearest = [principle.feasible(whole, domain) for principle in self.principles]
         return type(self)(principles=tuple(p for p in nearest if p)) if all(nearest) else None
 
     def check_eligible(self, whole: Counts, *, column: str | None = None, domain: Domain | None = None) -> None:
-        """Raise the `Infeasible` of the first of them that the table does not obey."""
+        """Raise `Infeasible` for the first principle that the table does not satisfy."""
         for principle in self.principles:
             principle.check_eligible(whole, column=column, domain=domain)
 
@@ -145,21 +145,21 @@ class AllOf(Principle):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BoundAll:
-    """All of several bound principles."""
+    """Several bound principles that must all hold."""
 
     principles: tuple[Bound, ...]
 
     @property
     def monotone(self) -> bool:
-        """Whether each of them is."""
+        """Whether each principle is monotone."""
         return all(principle.monotone for principle in self.principles)
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Judge each group by each of them."""
+        """Judge each group by all principles."""
         return reduce(np.logical_and, (principle.holds(counts) for principle in self.principles))
 
 
 def _all(each: Iterable[tuple[Caps, ...] | None]) -> tuple[Caps, ...] | None:
-    """The caps of all of them, if each asks for caps."""
+    """The caps of all principles, if each can be expressed by caps."""
     found = list(each)
     return None if None in found else tuple(cap for caps in found for cap in caps or ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guarantees about probabilities: how far a release may change what an attacker thought of a person before.
+"""Guarantees about probabilities: how much a release may change an attacker's earlier probabilities for a person.
 
 Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), II-B. rho1-to-rho2
 (Definition 2 and Theorem 2) comes from Evfimievski, Gehrke, Srikant, "Limiting privacy breaches in privacy preserving
@@ -10,7 +10,7 @@ a table that was perturbed, grouped by quasi-identifiers alone and sampled, and 
 
 How much a perturbed sample tells an attacker who has corrupted people is CORRUPTION Section VI, in exact fractions. A
 sensitive value is retained with probability p and otherwise replaced by a uniform draw from the sensitive domain U^s,
-so a value comes out as any one other value with probability ``u = (1 - p) / |U^s|``. One tuple is published from each
+so a value comes out as any one other value with probability ``u = (1 - p) / |U^s|``. One record is published from each
 group of k or more. Every statement is decided in integers: Theorem 3 has a square root, which is compared by squaring.
 All bounds grow with p: with it grow h_top, ``1 + p / u`` and F, for h_top depends on p through ``p / u`` and F through
 ``u / p``. So the retentions that prevent a breach are those up to some largest one.
@@ -59,9 +59,9 @@ RESOLUTION = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class BackgroundSensitive(Principle):
-    """How far a probability may change for an attacker who may know everybody else's value.
+    """A bound on the change of a probability, for an attacker who may know everybody else's value.
 
-    Subclasses name the belief and its bound; the bound may be left open, to be told what a retention achieves.
+    Subclasses define the bound; it may be left open, to find out what a retention achieves.
     """
 
     bounds_beliefs: ClassVar[bool] = True
@@ -74,12 +74,12 @@ class BackgroundSensitive(Principle):
 
     @property
     def bound(self) -> Fraction | None:
-        """What is asked for, or None to be told what a retention achieves."""
+        """The bound that is asked for; None to compute what a retention achieves."""
         raise NotImplementedError
 
     @property
     def floor(self) -> Fraction:
-        """What every bound is above."""
+        """The number that every bound must exceed."""
         raise NotImplementedError
 
     def bounded(self, bound: Fraction) -> Self:
@@ -87,11 +87,11 @@ class BackgroundSensitive(Principle):
         raise NotImplementedError
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
-        """Whether retention ``p`` on a domain of ``n_values`` keeps beliefs within ``bound``, by the theorem."""
+        """Whether retention ``p`` on a domain of ``n_values`` keeps probabilities within ``bound``, by the theorem."""
         raise NotImplementedError
 
     def outside(self) -> tuple[str, ...]:
-        """Which beliefs are not bounded, sentences for the guarantee."""
+        """Sentences for the guarantee on probabilities that are not bounded."""
         return ()
 
     def largest_retention(self, n_values: int) -> Fraction:
@@ -122,12 +122,12 @@ class BackgroundSensitive(Principle):
         return Fraction(steps.start + kept, RESOLUTION)
 
     def achieving(self, p: Exact, n_values: int) -> Self | None:
-        """The promise that retention ``p`` keeps; None where it promises nothing."""
+        """The guarantee that retention ``p`` keeps; None if there is none."""
         found = self.achieved(p, n_values)
         return self.bounded(found) if found < 1 else None
 
     def grouping(self) -> KAnonymity:
-        """What Phase 2 must obey: groups of k, by quasi-identifiers alone. For k = 1, pairs, which promise more."""
+        """The requirement for Phase 2: groups of k, by quasi-identifiers alone. For k = 1, pairs, which give more."""
         return KAnonymity(k=max(self.k, 2))
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
@@ -149,7 +149,7 @@ class BackgroundSensitive(Principle):
         )
 
     def _checked(self, n_values: int) -> int:
-        """Check that some belief is as even as lambda says: over n values, one has at least 1/n."""
+        """Check that some distribution is as even as lambda requires: of n values, one has at least probability 1/n."""
         owner = type(self).__name__
         n_values = integer(owner, "n_values", n_values, least=1)
         if self.lambda_ * n_values < 1:
@@ -158,14 +158,14 @@ class BackgroundSensitive(Principle):
         return n_values
 
     def _within(self) -> str:
-        """Whose beliefs are meant, in words."""
+        """The attackers to whom the bound applies, in words."""
         if self.lambda_ == 1:
             return "for an attacker with any assumptions about single values"
         return f"for an attacker who gave no single value a probability above {plain(self.lambda_)} before the release"
 
 
 def group_size(owner: str, k: object, s: object) -> int:
-    """Read k, or the cardinality s, the largest share of tuples to be published: k is then 1/s, rounded up.
+    """Read k, or s, the largest share of records to be published: k is then 1/s, rounded up.
 
     >>> group_size("RhoBreach", None, "0.3"), group_size("RhoBreach", 6, None)
     (4, 6)
@@ -182,26 +182,27 @@ def group_size(owner: str, k: object, s: object) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class RhoBreach(BackgroundSensitive):
-    """Nothing believed with at most ``rho1`` beforehand is believed with more than ``rho2`` after the release.
+    """A statement with probability at most ``rho1`` before the release has probability at most ``rho2`` after it.
 
     Parameters
     ----------
     rho1
         An exact number above 0 and below 1.
     rho2
-        An exact number above ``rho1`` and below 1; left out, to be told what a retention achieves.
+        An exact number above ``rho1`` and below 1; leave it out to find out what a retention achieves.
     lambda_
-        The most that the attacker believes of a single value beforehand: an exact number above 0, at most 1 (whatever).
+        The largest probability that the attacker gives any single value before the release: an exact number above 0, at
+        most 1 (no assumption).
     k
         Smallest size of a group, an integer, at least 1.
     s
-        In place of ``k``: the largest share of tuples to be published; k is then 1/s, rounded up.
+        In place of ``k``: the largest share of records to be published; k is then 1/s, rounded up.
 
     Guarantee
     ---------
     Holds for a perturbed sample against an attacker who knows the sensitive values of any number of other people, about
     any property of a person's sensitive value. Given for a sensitive domain that is declared, groups made from
-    quasi-identifiers alone, and people whose values are independent in the attacker's mind.
+    quasi-identifiers alone, and people whose values are independent for the attacker.
 
     Examples
     --------
@@ -251,12 +252,12 @@ class RhoBreach(BackgroundSensitive):
 
     @property
     def bound(self) -> Fraction | None:
-        """``rho2``."""
+        """The bound, ``rho2``."""
         return self.rho2
 
     @property
     def floor(self) -> Fraction:
-        """``rho1``."""
+        """The number that the bound must exceed, ``rho1``."""
         return self.rho1
 
     def bounded(self, bound: Fraction) -> Self:
@@ -265,7 +266,7 @@ class RhoBreach(BackgroundSensitive):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"rho1": self.rho1})
 
     def describe(self, column: str | None = None) -> str:
@@ -303,11 +304,11 @@ after it, even for an attacker."
         return f"{before} has {after} after it, even for {attacker}."
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
-        """Whether retention ``p`` on a domain of ``n_values`` lets no belief of ``rho1`` exceed ``bound``."""
+        """Whether retention ``p`` on a domain of ``n_values`` lets no probability of ``rho1`` exceed ``bound``."""
         return prevents_breach(p, n_values, lambda_=self.lambda_, k=self.k, rho1=self.rho1, rho2=bound)
 
     def outside(self) -> tuple[str, ...]:
-        """Beliefs above rho1 may grow to anything, and so may their contraries fall."""
+        """Probabilities above rho1 may grow to anything, and those of their negations may fall to anything."""
         return (
             (
                 f"nothing limits how much a probability that was above {plain(self.rho1)} before the release may "
@@ -318,12 +319,12 @@ after it, even for an attacker."
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class DeltaGrowth(BackgroundSensitive):
-    """No belief about a person's sensitive value grows by more than ``delta`` through the release.
+    """No probability of a statement about a person's sensitive value grows by more than ``delta`` through the release.
 
     Parameters
     ----------
     delta
-        An exact number above 0 and below 1; left out, to be told what a retention achieves.
+        An exact number above 0 and below 1; leave it out to find out what a retention achieves.
     lambda_, k, s
         As for `RhoBreach`.
 
@@ -368,12 +369,12 @@ class DeltaGrowth(BackgroundSensitive):
 
     @property
     def bound(self) -> Fraction | None:
-        """``delta``."""
+        """The bound, ``delta``."""
         return self.delta
 
     @property
     def floor(self) -> Fraction:
-        """0."""
+        """The number that the bound must exceed, 0."""
         return Fraction(0)
 
     def bounded(self, bound: Fraction) -> Self:
@@ -382,11 +383,11 @@ class DeltaGrowth(BackgroundSensitive):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={})
 
     def describe(self, column: str | None = None) -> str:
-        """Say in one sentence what holds, upwards and downwards: what falls is a belief in the contrary that grows.
+        """Say in one sentence what holds, upwards and downwards: if a probability falls, that of the negation grows.
 
         >>> print(DeltaGrowth(delta=0.24, k=6).describe("income"))
         the release changes the probability of any statement about a person's income by at most 0.24, up or down, for \
@@ -413,7 +414,7 @@ attacker."
         return f"{grows}, even to {attacker}."
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
-        """Whether retention ``p`` on a domain of ``n_values`` lets no belief grow by more than ``bound``."""
+        """Whether retention ``p`` on a domain of ``n_values`` lets no probability grow by more than ``bound``."""
         return prevents_growth(p, n_values, lambda_=self.lambda_, k=self.k, delta=bound)
 
 
@@ -442,7 +443,7 @@ def h_top(p: Fraction, n_values: int, *, lambda_: Fraction, k: int) -> Fraction:
 
 
 def prevents_breach(p: Fraction, n_values: int, *, lambda_: Fraction, k: int, rho1: Fraction, rho2: Fraction) -> bool:
-    """Whether no belief of at most ``rho1`` can become one above ``rho2`` (Theorem 2).
+    """Whether no probability of at most ``rho1`` can become one above ``rho2`` (Theorem 2).
 
     >>> table_three = dict(lambda_=Fraction("0.1"), k=6, rho1=Fraction("0.2"))
     >>> [prevents_breach(Fraction("0.3"), 50, rho2=Fraction(r), **table_three) for r in ("0.4503", "0.4504")]
@@ -456,7 +457,7 @@ def prevents_breach(p: Fraction, n_values: int, *, lambda_: Fraction, k: int, rh
 
 
 def growth_if_owned(w: Fraction, p: Fraction, n_values: int) -> Fraction:
-    """How much a belief of ``w`` in the published value grows if the tuple is that person's: Theorem 3's F(w).
+    """How much a probability ``w`` of the published value grows if the record is that person's: F(w) of Theorem 3.
 
     >>> str(growth_if_owned(Fraction(1, 10), Fraction(3, 10), 50))
     '27/44'
@@ -466,7 +467,7 @@ def growth_if_owned(w: Fraction, p: Fraction, n_values: int) -> Fraction:
 
 
 def prevents_growth(p: Fraction, n_values: int, *, lambda_: Fraction, k: int, delta: Fraction) -> bool:
-    """Whether no belief can grow by more than ``delta`` (Theorem 3).
+    """Whether no probability can grow by more than ``delta`` (Theorem 3).
 
     With ``s = sqrt(u^2 + p u)``, F is largest at ``w_m = (s - u) / p``, and there it is ``(p + 2 u - 2 s) / p``.
 

@@ -43,7 +43,7 @@ _KERNELS = "glasshouse.principles._kernels"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EarthMover:
-    """A ground distance bound to the whole table's distribution.
+    """A ground distance, bound to the distribution of the whole table.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class EarthMover:
 
     @classmethod
     def on_line(cls, whole: Counts) -> EarthMover:
-        """Values are at the distance of their codes; from the first to the last it is 1."""
+        """The distance of codes on a line, scaled so that it is 1 from the first to the last."""
         m = whole.n_values
         cumulated = np.cumsum(whole.dense[0])
         large = m * int(whole.sizes[0]) > LARGEST  # then no group is judged in 64 bits
@@ -78,7 +78,7 @@ class EarthMover:
 
     @classmethod
     def on_taxonomy(cls, whole: Counts, taxonomy: BoundTaxonomy) -> EarthMover:
-        """Two values are as far as their lowest common ancestor is high; a missing value is at distance 1 from all."""
+        """The height of the lowest common ancestor of two values; a missing value is at distance 1 from all."""
         m, n_leaves = whole.n_values, len(taxonomy.leaves)
         heights = taxonomy.heights.astype(np.int64)
         height = max(int(heights[0]), 1)
@@ -111,7 +111,7 @@ class EarthMover:
         return cls("tree_work", arrays, whole.n_values, 2 * height, int(whole.sizes[0]))
 
     def within(self, counts: Counts, t: Fraction) -> NDArray[np.bool_]:
-        """Whether each group is at distance t or less, exactly; a group without tuples is not."""
+        """Whether each group is at distance t or less, exactly; false for an empty group."""
         if counts.n_values != self.n_values:
             raise InputError(
                 f"the groups have {counted(counts.n_values, 'different value')}, but the table has "

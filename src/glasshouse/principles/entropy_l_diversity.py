@@ -69,7 +69,7 @@ class EntropyLDiversity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"entropy_ell": self.ell}, smallest_group=ceil(self.ell))
 
     def describe(self, column: str | None = None) -> str:
@@ -110,7 +110,7 @@ frequent. One value may still be likelier than the others."
 
     @staticmethod
     def largest_feasible(whole: Counts) -> Fraction:
-        """Find the largest ell that the whole table obeys, to two decimal places, rounded down.
+        """The largest ell that the whole table satisfies, to two decimal places, rounded down.
 
         >>> from glasshouse.microdata.counts import Counts
         >>> float(EntropyLDiversity.largest_feasible(Counts.from_histograms([[2, 1, 1]])))
@@ -125,7 +125,7 @@ frequent. One value may still be likelier than the others."
         return Fraction(hundredths, 100)
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest entropy l-diversity that the whole table obeys, to two decimal places."""
+        """The strictest entropy l-diversity that the whole table satisfies, to two decimal places."""
         ell = self.largest_feasible(whole)
         return type(self)(ell=ell) if ell > 1 else None
 
@@ -153,7 +153,7 @@ def _surplus(
     distinct: NDArray[np.int64],
     ell: Fraction,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far ``sum n_i log(N / n_i)`` lies above ``N log ell`` in each group, and a bound on the error of that.
+    """The amount by which ``sum n_i log(N / n_i)`` exceeds ``N log ell`` in each group, and a bound on its error.
 
     With u the unit roundoff: ``N / n_i`` comes with at most 3u of relative error (two conversions, one division), which
     its logarithm turns into as much absolute error and adds 8u of its own (four units in the last place); the product
@@ -202,7 +202,7 @@ def powers_at_least_one(powers: Mapping[int, int]) -> bool:
 
 
 def _coprime(powers: Mapping[int, int]) -> dict[int, int]:
-    """Write a product of powers with bases that share no factor and exponents other than 0; empty if it is 1.
+    """Rewrite a product of powers with coprime bases and nonzero exponents; empty if it is 1.
 
     No number is factorised: where two bases share g, ``a ** e * b ** f = (a/g) ** e * (b/g) ** f * g ** (e + f)``.
     """

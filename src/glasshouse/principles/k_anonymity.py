@@ -30,7 +30,7 @@ __all__ = ["AlphaKAnonymity", "KAnonymity"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KAnonymity(Principle):
-    """Every group has at least ``k`` tuples.
+    """Every group has at least ``k`` records.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class KAnonymity(Principle):
 
     @property
     def needs_sensitive(self) -> bool:
-        """It looks at sizes alone."""
+        """False: the principle uses group sizes only."""
         return False
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, capped=(Caps(least=self.k),))
 
     def describe(self, column: str | None = None) -> str:
@@ -91,11 +91,11 @@ this does not protect anybody's disease."
 
     @staticmethod
     def largest_feasible(whole: Counts) -> int:
-        """Find the largest k that the whole table obeys: its number of tuples."""
+        """The largest k that the whole table satisfies: its number of records."""
         return int(whole.sizes[0])
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest k-anonymity that the whole table obeys."""
+        """The strictest k-anonymity that the whole table satisfies."""
         n = self.largest_feasible(whole)
         return type(self)(k=n) if n >= 2 else None
 
@@ -108,7 +108,7 @@ this does not protect anybody's disease."
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class AlphaKAnonymity(Principle):
-    """Every group has at least ``k`` tuples, and no sensitive value more than a share ``alpha`` of them.
+    """Every group has at least ``k`` records, and no sensitive value more than a share ``alpha`` of them.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class AlphaKAnonymity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(
             asked={"k": self.k, "alpha": self.alpha},
             anonymity=self.k,
@@ -184,7 +184,7 @@ people."
         return modest & (counts.sizes >= self.k)
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the smallest alpha that the whole table obeys, with the same k or, if that is too much, all tuples."""
+        """The smallest alpha that the whole table satisfies, with the same k or, if that is too large, all records."""
         n, largest = int(whole.sizes[0]), int(whole.largest[0])
         return replace(self, alpha=Fraction(largest, n), k=min(self.k, n)) if largest < n else None
 

@@ -2,7 +2,7 @@
 """l-diversity in four versions: by frequency, which is what the word means throughout this package, and three others.
 
 *By frequency*: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Definition 2: in
-each group, at most a 1/l fraction of the tuples has the most frequent sensitive value. MINIMALITY 2.2 calls it simple
+each group, at most a 1/l fraction of the records has the most frequent sensitive value. MINIMALITY 2.2 calls it simple
 l-diversity.
 
 *Distinct*: Tao, Xiao, Li, Zhang, "On Anti-Corruption Privacy Preserving Publication", ICDE 2008 (CORRUPTION), Section
@@ -45,7 +45,7 @@ _FEW = 3  # values that a sentence names
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LDiversity(Principle):
-    """In every group, no sensitive value has more than one record in ``ell``.
+    """In every group, each sensitive value has at most a share of 1/``ell`` of the records.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class LDiversity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"ell": self.ell}, smallest_group=self.ell, one_in=self.ell)
 
     def describe(self, column: str | None = None) -> str:
@@ -106,7 +106,7 @@ everybody's age."
 
     @staticmethod
     def largest_feasible(whole: Counts) -> int:
-        """Find the largest ell that the whole table obeys; 1 is the least, and protects nothing.
+        """The largest ell that the whole table satisfies; 1 is the least, and protects nothing.
 
         >>> from glasshouse.microdata.counts import Counts
         >>> LDiversity.largest_feasible(Counts.of([[0, 0, 0, 1, 1, 2, 3]], n_values=4))
@@ -115,7 +115,7 @@ everybody's age."
         return int(whole.sizes[0] // max(whole.largest[0], 1))
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest l-diversity that the whole table obeys."""
+        """The strictest l-diversity that the whole table satisfies."""
         ell = self.largest_feasible(whole)
         return type(self)(ell=ell) if ell >= 2 else None
 
@@ -155,16 +155,16 @@ class DistinctLDiversity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"distinct_ell": self.ell}, smallest_group=self.ell)
 
     @property
     def size_suffices(self) -> bool:
-        """A group that is larger than any l - 1 values together has another value."""
+        """True: a group with more records than any l - 1 values together has a further value."""
         return True
 
     def enough(self, whole: Counts, domain: Domain | None = None) -> int:
-        """The number of tuples from which on every part of a table obeys: one more than the l - 1 largest counts.
+        """The number of records from which on every part of a table is safe: one more than the l - 1 largest counts.
 
         >>> from glasshouse.microdata.counts import Counts
         >>> DistinctLDiversity(ell=3).enough(Counts.from_histograms([[5, 4, 3]]))
@@ -199,11 +199,11 @@ likelier than the others."
 
     @staticmethod
     def largest_feasible(whole: Counts) -> int:
-        """Find the largest ell that the whole table obeys: its number of different values."""
+        """The largest ell that the whole table satisfies: its number of different values."""
         return int(whole.distinct[0])
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest distinct l-diversity that the whole table obeys."""
+        """The strictest distinct l-diversity that the whole table satisfies."""
         ell = self.largest_feasible(whole)
         return type(self)(ell=ell) if ell >= 2 else None
 
@@ -219,7 +219,7 @@ likelier than the others."
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
 class RecursiveLDiversity(Principle):
-    """In every group, the most frequent value has at most ``c`` times the tuples of the ``ell``-th and all rarer ones.
+    """In every group, the most frequent value has at most ``c`` times the records of the ``ell``-th and all rarer ones.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class RecursiveLDiversity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"recursive": (self.c, self.ell)}, smallest_group=self.ell)
 
     def describe(self, column: str | None = None) -> str:
@@ -296,12 +296,12 @@ ruled out."
         return modest & (counts.distinct >= self.ell)
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the smallest c, for the same ell, that the whole table obeys."""
+        """The smallest c, for the same ell, that the whole table satisfies."""
         rarer = int(self._rarer(whole)[0])
         return replace(self, c=Fraction(int(whole.largest[0]), rarer)) if rarer else None
 
     def _rarer(self, counts: Counts) -> NDArray[np.int64]:
-        """Tuples of the ell-th most frequent value and of all rarer ones, in each group."""
+        """Records of the ell-th most frequent value and of all rarer ones, in each group."""
         offsets, _, entries = counts.histogram
         ranks = min(self.ell - 1, max(int(counts.distinct.max(initial=0)), 1))
         rarer = np.empty(len(counts), np.int64)
@@ -331,7 +331,7 @@ ruled out."
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DesignatedLDiversity(Principle):
-    """In every group, none of the designated values has more than one record in ``ell``.
+    """In every group, each designated value has at most a share of 1/``ell`` of the records.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ class DesignatedLDiversity(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(
             asked={"designated_ell": self.ell, "designated": self.values},
             one_in=self.ell,
@@ -428,7 +428,7 @@ them, even by an attacker. Other values are not protected and may become certain
         )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest ell for the same values that the whole table obeys; where none occurs, any ell will do."""
+        """The strictest ell for the same values that the whole table satisfies; if none of them occurs, any ell."""
         worst = most_frequent(whole, None, domain, among=self._codes(domain))
         if worst.count == 0:
             return self

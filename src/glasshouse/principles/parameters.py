@@ -30,7 +30,7 @@ LARGEST = 2**63 - 1
 
 
 def integer(owner: str, name: str, value: object, *, least: int) -> int:
-    """Check a whole number; ``True`` is none.
+    """Check a whole number; ``True`` is not accepted.
 
     >>> integer("LDiversity", "ell", 1, least=2)
     Traceback (most recent call last):
@@ -81,7 +81,7 @@ def fraction(
 
 
 def exact_share(share: Any) -> Fraction:
-    """Read the share of tuples that may be dropped; a float means its shortest decimal text.
+    """Read the share of records that may be dropped; a float means its shortest decimal text.
 
     >>> exact_share(0.1)
     Fraction(1, 10)

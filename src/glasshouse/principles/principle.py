@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every principle is: a constraint on the distribution of sensitive values in a group; and what is claimed by it.
+"""The base of all principles: a constraint on the distribution of sensitive values in a group; and what is claimed.
 
 Tao, Chen, Xiao, Zhou, Zhang, "ANGEL: Enhancing the Utility of Generalization for Privacy Preserving Publication", TKDE
 2009 (ANGEL). Definition 4: a principle sees a group's sensitive values and nothing else; here it sees `Counts`.
@@ -53,14 +53,14 @@ __all__ = [
 
 
 class Bound(Protocol):
-    """A principle that can judge groups: bound to the table where it needs to know the table."""
+    """A principle that can judge groups; it is bound to the table if it depends on it."""
 
     @property
     def monotone(self) -> bool:
-        """Whether the union of two groups that obey it obeys it."""
+        """Whether the union of two groups that satisfy it satisfies it."""
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Judge each group; a group without tuples obeys nothing."""
+        """Judge each group; an empty group never satisfies it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,9 +86,9 @@ class Terms:
     anonymity
         How many people must look alike, the k of k-anonymity; 0 if it does not ask for it.
     smallest_group
-        How many tuples a group has at least, as far as the principle names it by its k or its l; else 0.
+        How many records a group has at least, as far as the principle names it by its k or its l; else 0.
     one_in
-        The l, if all it asks is that of so many tuples at most one has the same value, or the same of ``named``.
+        The l, if all it asks is that of so many records at most one has the same value, or the same of ``named``.
     named
         The sensitive values that it speaks of; empty if it speaks of all of them.
     closeness, distance
@@ -108,7 +108,7 @@ class Terms:
 
     @property
     def caps(self) -> tuple[Caps, ...] | None:
-        """What is asked as caps on sizes and shares, all of which must be kept; None if something else is asked."""
+        """The principle as caps on sizes and shares, all of which must be kept; None if it cannot be expressed so."""
         if self.one_in is None:
             return self.capped
         return (Caps(share=Fraction(1, self.one_in), values=self.named or None),)
@@ -147,12 +147,12 @@ class Principle:
         return (self,)
 
     def grouping(self) -> Principle:
-        """What every group must obey."""
+        """The principle that every group must satisfy."""
         return self
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms()
 
     @property
@@ -166,7 +166,7 @@ class Principle:
         raise NotImplementedError
 
     def for_person(self, value: str, attacker: str) -> str:
-        """Say with its numbers what it means for a person, told to somebody who has read none of the papers.
+        """Say with its numbers what it means for a person, to a reader who has not read the papers.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class Principle:
         raise NotImplementedError
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
-        """Bind to a table: ``whole`` counts all its tuples as one group, ``domain`` is the sensitive column's.
+        """Bind to a table: ``whole`` counts all its records as one group, ``domain`` is that of the sensitive column.
 
         A principle that looks at groups alone is already bound.
         """
@@ -190,25 +190,25 @@ class Principle:
         return self
 
     def concerned(self, n_values: int, domain: Domain | None = None) -> NDArray[np.bool_]:
-        """Which sensitive values can be too frequent for it, a truth value per code; all, unless it says less."""
+        """Which sensitive values it restricts, one truth value per code; by default all."""
         return np.ones(n_values, np.bool_)
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Judge each group, exactly; a group without tuples obeys nothing."""
+        """Judge each group, exactly; an empty group never satisfies it."""
         raise NotImplementedError
 
     @property
     def size_suffices(self) -> bool:
-        """Whether every group of a table that is large enough obeys, so that `enough` can say how large that is."""
+        """Whether every large enough group of a table satisfies it, so that `enough` can give that size."""
         return self.terms.caps is not None
 
     def enough(self, whole: Counts, domain: Domain | None = None) -> int:
-        """The number of tuples from which on every part of a table obeys, with any people in it; see `size_suffices`.
+        """The number of records from which on every part of a table satisfies it, with any people; see `size_suffices`.
 
         Parameters
         ----------
         whole
-            Counts all tuples of the table as one group.
+            Counts all records of the table as one group.
         domain
             That of the sensitive column.
 
@@ -229,15 +229,15 @@ class Principle:
         )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the strictest principle of this kind that the whole table obeys, or None where there is none."""
+        """The strictest principle of this kind that the whole table satisfies, or None if there is none."""
         raise NotImplementedError
 
     def eligible(self, whole: Counts, domain: Domain | None = None) -> bool:
-        """Whether the table itself obeys the principle. As it is monotone, no release can otherwise."""
+        """Whether the table itself satisfies the principle. As it is monotone, no release can do so otherwise."""
         return bool(self.bind(whole, domain).holds(whole)[0])
 
     def check_eligible(self, whole: Counts, *, column: str | None = None, domain: Domain | None = None) -> None:
-        """Raise `Infeasible` with a witness unless the table itself obeys the principle."""
+        """Raise `Infeasible` with a witness unless the table itself satisfies the principle."""
         if whole.sizes[0] == 0:
             raise Infeasible(
                 f"{self.title} is not possible for this table: it has no records", principle=self, count=0, of=0
@@ -246,7 +246,7 @@ class Principle:
             raise self._infeasible(whole, column, domain)
 
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
-        """Make the error that tells why the table does not obey, and what it would obey."""
+        """The error that says why the table does not satisfy the principle, and what it would satisfy."""
         raise NotImplementedError
 
     def to_data(self) -> dict[str, Any]:
@@ -281,9 +281,9 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One principle for one column, bound; with no column, a principle that looks at sizes alone.
+    """One principle for one column, bound; without a column, a principle on group sizes only.
 
-    Of a column of sets, ``bound`` judges, and ``whole`` counts, how many tuples have each single value.
+    Of a column of sets, ``bound`` judges, and ``whole`` counts, how many records have each single value.
     """
 
     column: Column | None
@@ -301,7 +301,7 @@ class Part:
         return None if self.column is None else self.column.domain.singles
 
     def _judged(self, counts: Counts) -> Counts:
-        """What is judged of counts of the column: of a column of sets, how many tuples have each single value."""
+        """The judged counts of the column: for a column of sets, the number of records with each single value."""
         members = None if self.column is None else self.column.domain.members
         return counts if members is None else members.counts(counts)
 
@@ -310,16 +310,16 @@ class Part:
         return self.bound.holds(self._judged(counts))
 
     def enough(self, counts: Counts) -> int:
-        """The number of tuples from which on every part of a table, of which these are the counts, obeys."""
+        """The number of records from which on every part of the table with these counts satisfies the principle."""
         return self.principle.enough(self._judged(counts), self.domain)
 
     @property
     def is_eligible(self) -> bool:
-        """Whether the whole table obeys."""
+        """Whether the whole table satisfies it."""
         return self.principle.eligible(self.whole, self.domain)
 
     def check_eligible(self) -> None:
-        """Raise `Infeasible` unless the whole table obeys."""
+        """Raise `Infeasible` unless the whole table satisfies it."""
         self.principle.check_eligible(self.whole, column=self._name, domain=self.domain)
 
     def describe(self) -> str:
@@ -360,7 +360,7 @@ class Requirement:
         bound
             Whether to bind the principles to the table; if not, groups cannot be judged.
         counts
-            How many tuples each tuple of the table stands for; one unless given.
+            How many records each record of the table stands for; one unless given.
         """
         part = partial(_part, table=table, bound=bound, counts=counts)
         columns = {column.name: column for column in table.sensitive}
@@ -383,7 +383,7 @@ class Requirement:
         bound: bool = True,
         counts: NDArray[np.int64] | None = None,
     ) -> Requirement:
-        """What a release under this principle asks of its groups: of a promise about beliefs, the size of groups.
+        """What a release under this principle requires of its groups: for a guarantee on probabilities, group sizes.
 
         Such groups promise nothing by themselves: the promise is the ``target``, which the recoding must meet.
         """
@@ -396,7 +396,7 @@ class Requirement:
     def in_words(
         cls, principle: Principle | Mapping[str, Principle], sensitive: Sequence[str], sets: Collection[str] = ()
     ) -> Requirement:
-        """What is asked of sensitive columns of these names, for what is said of it: it can judge no group.
+        """The requirement for sensitive columns of these names, only for descriptions: it can judge no group.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Requirement:
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """The columns of which something is asked and whose values are sets."""
+        """The restricted columns whose values are sets."""
         return tuple(column.name for column in self.columns if column.domain.members is not None)
 
     @property
@@ -435,12 +435,12 @@ class Requirement:
 
     @property
     def smallest_group(self) -> int:
-        """How many tuples a group must have in any case, as far as the principles name it: their k or l; else 0."""
+        """The least size of a group, as far as the principles name it: their k or l; otherwise 0."""
         return max(part.principle.terms.smallest_group for part in self.parts)
 
     @property
     def monotone(self) -> bool:
-        """Whether the union of two groups that obey obeys."""
+        """Whether the union of two groups that satisfy it satisfies it."""
         return all(part.bound.monotone for part in self.parts)
 
     def holds(self, counts: Sequence[Counts]) -> NDArray[np.bool_]:
@@ -449,25 +449,25 @@ class Requirement:
 
     @property
     def size_suffices(self) -> bool:
-        """Whether every group that is large enough obeys in all columns: see `enough`."""
+        """Whether every large enough group satisfies it in all columns: see `enough`."""
         return all(part.principle.size_suffices for part in self.parts)
 
     def enough(self, counts: Sequence[Counts]) -> int:
-        """The number of tuples from which on every part of a table obeys in all columns, with any people in it.
+        """The number of records from which on every part of a table satisfies it in all columns, with any people.
 
-        ``counts`` has all tuples of the table as one group, for each of `columns`.
+        ``counts`` has all records of the table as one group, for each of `columns`.
         """
         return max(part.enough(c) for part, c in zip(self.parts, counts, strict=True))
 
     def first_ineligible(self) -> tuple[Column | None, Bound] | None:
-        """Find the first column whose principle the whole table does not obey, with that principle, bound."""
+        """The first column whose principle the whole table does not satisfy, with that principle, bound."""
         for part in self.parts:
             if not part.bound.holds(part.whole)[0]:
                 return part.column, part.bound
         return None
 
     def check_eligible(self) -> None:
-        """Raise `Infeasible` unless the whole table obeys."""
+        """Raise `Infeasible` unless the whole table satisfies it."""
         for part in self.parts:
             part.check_eligible()
 
@@ -496,7 +496,7 @@ def _by_column(principles: Mapping[str, Principle], columns: Mapping[str, Column
 
 
 def _described(sensitive: Sequence[str], sets: Collection[str]) -> Microdata:
-    """A table of nobody with these sensitive columns, some of which hold sets."""
+    """An empty table with these sensitive columns, some of which contain sets."""
     import pyarrow as pa
 
     from glasshouse.microdata.domains import Column, Domain
@@ -552,7 +552,7 @@ def _refuse_of_sets(principle: Principle, column: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Witness:
-    """A value of the sensitive column, and how many of the table's tuples have it."""
+    """A value of the sensitive column, and the number of the table's records that have it."""
 
     value: Any
     shown: str
@@ -580,7 +580,7 @@ class Witness:
 def most_frequent(
     whole: Counts, column: str | None, domain: Domain | None, *, among: Sequence[int] | None = None
 ) -> Witness:
-    """Find the most frequent value of the table, or of those with the codes ``among``; the first of several."""
+    """The most frequent value of the table, or among the codes ``among``; of several, the first."""
     counts = whole.dense[0]
     code = int(np.argmax(counts)) if among is None else max(among, key=lambda code: (int(counts[code]), -code))
     if domain is None:
@@ -597,7 +597,7 @@ def of_column(column: str | None) -> str:
 
 
 class Adversary(Enum):
-    """What an attacker knows. Each one knows everything that the one before knows."""
+    """The attacker's knowledge. Each level includes everything that the level before knows."""
 
     LINKING = "linking"
     ALGORITHM_AWARE = "algorithm-aware"
@@ -633,7 +633,7 @@ NOT_AGAINST = (
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What a method claims for groups under a requirement: against whom, why, and what it does not claim.
+    """The guarantee of a method for groups under a requirement: against whom, why, and what it does not cover.
 
     The promise is the requirement's own, unless the claim has another; assumptions are what must be true for it.
     ``jointly`` says that what holds of each sensitive column also holds against an attacker who knows all other

@@ -73,7 +73,7 @@ class TCloseness(Principle):
 
     @property
     def terms(self) -> Terms:
-        """What others need to know of it."""
+        """The terms of the principle, for other modules."""
         return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t, distance=self.distance)
 
     def describe(self, column: str | None = None) -> str:
@@ -121,14 +121,14 @@ in total. So an attacker learns little more about a person than what the whole t
         return Close(self.t, EarthMover.on_taxonomy(whole, domain.taxonomy))
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
-        """Refuse: without the whole table there is nothing to be close to."""
+        """Refuse: t-closeness can only be judged with the whole table, so it must be bound first."""
         raise NotSupported(
             f"{self.title} cannot judge groups before it knows the table",
             instead="call bind(counts, domain) of the principle first, and use what it returns",
         )
 
     def feasible(self, whole: Counts, domain: Domain | None = None) -> Self | None:
-        """Give the smallest t that the whole table obeys: it is at distance 0 from itself."""
+        """The smallest t that the whole table satisfies, which is 0: its distance from itself."""
         return replace(self, t=Fraction(0)) if whole.sizes[0] else None
 
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:

@@ -67,7 +67,7 @@ class Separated(Recoding):
         return "exact value; empty if missing" if domain.missing else "exact value"
 
     def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
+        """Say what this form of publication does not guarantee."""
         return (EXACT,)
 
 
@@ -110,14 +110,14 @@ class Anatomy(Separated):
     layout: ClassVar[Layout] = ANATOMY
 
     def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own, with what they mean."""
+        """The names of the columns that are not in the table, with their meanings."""
         return {
             GROUP: "number of the group, drawn at random; each person of a group has one of the values of that group",
             COUNT: "how many people of the group have the value",
         }
 
     def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published."""
+        """Say why the guarantee for the groups holds for the published tables."""
         return "the two tables show only how often each sensitive value occurs in a group (ANATOMY Theorem 1)"
 
     def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
@@ -165,13 +165,13 @@ class Permutation(Separated):
     layout: ClassVar[Layout] = PERMUTATION
 
     def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own, with what they mean."""
+        """The names of the columns that are not in the table, with their meanings."""
         return {
             GROUP: "number of the group, drawn at random; within a group, the sensitive values were shuffled at random",
         }
 
     def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published."""
+        """Say why the guarantee for the groups holds for the published tables."""
         return (
             "within a group, every way to match the people with the sensitive values is equally probable (MINIMALITY "
             "2.1)"
@@ -254,7 +254,7 @@ class Side:
             draws.shuffle_runs(self._keys[start:stop], self._offsets[first:last] - start)
 
     def published(self) -> dict[str, pa.Array]:
-        """The columns, with the table's own values."""
+        """The columns of the published records, with the table's own values."""
         shown: dict[str, pa.Array] = {}
         shift = sum(self._widths)
         for i, (column, width) in enumerate(zip(self._columns, self._widths, strict=True)):
@@ -274,5 +274,5 @@ def _ranked(columns: Sequence[Column]) -> tuple[NDArray[np.int32], NDArray[np.in
 
 
 def numbers(groups: Groups) -> NDArray[np.int32]:
-    """The published number of every group's records, group after group: labels from 1."""
+    """The published group number of every record, group after group, counted from 1."""
     return np.repeat(np.arange(1, groups.n_groups + 1, dtype=np.int32), groups.sizes)

@@ -165,7 +165,7 @@ class Angel(Recoding):
 
     @property
     def shows_nodes(self) -> bool:
-        """Whether cells are nodes was asked for."""
+        """Whether taxonomy nodes were chosen as cells."""
         return self._of_cells.shows_nodes
 
     @property
@@ -197,7 +197,7 @@ class Angel(Recoding):
         return self._of_cells.meaning(domain)
 
     def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own, with what they mean."""
+        """The names of the columns that are not in the table, with their meanings."""
         return {
             BATCH: (
                 "number of the batch, drawn at random; the person has one of the values that the batch table counts "
@@ -207,14 +207,14 @@ class Angel(Recoding):
         }
 
     def theorem(self) -> str:
-        """Say why what holds for the groups holds for what is published."""
+        """Say why the guarantee for the groups holds for the published tables."""
         return (
             "for any number of generalized tables, the attacker's probability is an average of the shares in the "
             "batches (ANGEL Theorem 1), and the buckets depend on quasi-identifiers alone"
         )
 
     def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
+        """Say what this form of publication does not guarantee."""
         if self.k == 1:
             return (EXACT,)
         what = (

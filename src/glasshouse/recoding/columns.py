@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns: what a release tells about its columns, so that others can read it and count again what it promises.
+"""Columns: what a release says about its columns, so that others can read it and check its guarantee.
 
 For every column what its cells mean. For a sensitive one also how far apart its published values are, where the values
 alone do not tell: a second count of t-closeness needs the declared order of categories, or the tree over them. Only
@@ -58,7 +58,7 @@ _SET_MEANING: Final = "the set of all values of the person, each once, as a JSON
 
 
 def check_carry(carry: str) -> str:
-    """Refuse a word that says nothing."""
+    """Refuse an unknown word for ``carry``."""
     if carry not in CARRY:
         raise ParameterError("publish", "carry", " or ".join(map(repr, CARRY)), carry)
     return carry
@@ -82,7 +82,7 @@ def told_columns(
 
 
 def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedColumn]:
-    """Say what the columns of the published tables mean."""
+    """Describe the columns of the published tables."""
     shown = recoding.sensitive_meaning()
     return [
         *(
@@ -141,7 +141,7 @@ def _listing(domain: Domain) -> str:
 
 
 def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """What a release carries of taxonomies and orders, if everybody who loads it will take it."""
+    """The taxonomies and orders that a release carries, if every reader accepts them."""
     for name, declared in told.items():
         try:
             check_declared(declared)
@@ -155,7 +155,7 @@ def _readable(told: dict[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 
 def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Column:
-    """The column, of which a missing value is told only if somebody who is published misses one."""
+    """The column, with a missing value in its domain only if a published person has one."""
     codes, domain = column.codes if shown is None else column.codes[shown], column.domain
     if not domain.missing or bool((codes == domain.missing_code).any()):
         return column
@@ -163,7 +163,7 @@ def _without_unseen_gaps(column: Column, shown: NDArray[np.bool_] | None) -> Col
 
 
 def axis_of(column: Column, rows: NDArray[np.bool_] | None = None) -> dict[str, Any] | None:
-    """The values of a column in their declared order, and by height the number of each one's ancestor; None if amounts.
+    """The values of a column in declared order, and by height the number of each one's ancestor; None for amounts.
 
     ``rows`` says which of its records are published, exactly; all unless given.
 
@@ -200,7 +200,7 @@ def axis_of(column: Column, rows: NDArray[np.bool_] | None = None) -> dict[str, 
 def carried(
     table: Microdata, tables: Mapping[str, pa.Table], recoding: Recoding, carry: str
 ) -> dict[str, Mapping[str, Any]]:
-    """For every quasi-identifier with a declared taxonomy or order, what goes out of it; see `PublishedColumn`.
+    """What is published of every declared taxonomy or order of a quasi-identifier; see `PublishedColumn`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def _of_tree(domain: Domain, cells: Iterable[str], carry: str) -> Mapping[str, A
 
 
 def _among(tree: BoundTaxonomy, texts: Sequence[str], cells: Iterable[str]) -> list[dict[str, Any]]:
-    """The nodes that are cells, by their labels and by those that they lie within; a node comes before what is in it.
+    """The nodes that are cells, by their labels and by the enclosing nodes; a node comes before those inside it.
 
     Their order is that of depth and label, and not that of the tree, which nobody can see.
     """

@@ -163,7 +163,7 @@ class Taxonomies(Recoding):
 
     @property
     def shows_nodes(self) -> bool:
-        """Cells are nodes."""
+        """True: cells are nodes of taxonomies."""
         return True
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
@@ -341,7 +341,7 @@ class ValueColumn:
 
     @classmethod
     def of(cls, domain: Domain, codes: NDArray[np.int32]) -> ValueColumn:
-        """The form in which everything that occurs among ``codes`` is published.
+        """The form in which all values that occur among ``codes`` are published.
 
         >>> from glasshouse.microdata.domains import code
         >>> column = code(pa.array(["a", "b", "c"]), name="letter")

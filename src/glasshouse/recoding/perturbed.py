@@ -124,11 +124,11 @@ class Perturbed(Recoding):
         object.__setattr__(self, "domain", None if domain is None else _declared(domain))
 
     def spelled(self, table: Microdata) -> Microdata:
-        """The table in the spelling of the declared domain."""
+        """The table, spelled like the declared domain."""
         return table if self.domain is None else table.spelled_by(self.domain)
 
     def settle(self, requirement: Requirement, method: Divided, table: Microdata) -> Self:
-        """Fix the retention by what is promised; refuse groups whose boxes may overlap."""
+        """Choose the retention for the guarantee; refuse groups whose boxes may overlap."""
         if requirement.target is None:
             raise NotSupported(
                 "the recoding 'perturbed' cannot guarantee a principle about groups",
@@ -169,11 +169,11 @@ class Perturbed(Recoding):
         )
 
     def added(self) -> dict[str, str]:
-        """Name the columns that are not the table's own, with what they mean."""
+        """The names of the columns that are not in the table, with their meanings."""
         return {SIZE: "how many people the group has; this record is one of them"}
 
     def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
+        """Say what this form of publication does not guarantee."""
         return (
             (
                 "a published record need not be true for anybody: a random value may look impossible beside its "
@@ -215,14 +215,14 @@ class Perturbed(Recoding):
         )
 
     def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
-        """What is promised of an attacker's probabilities; groups by themselves promise nothing here."""
+        """The guarantee on an attacker's probabilities; groups by themselves guarantee nothing here."""
         assert requirement.target is not None
         if len(sensitive) != 1 or self.p is None:
             raise InputError("a perturbed sample must have one sensitive column and state its retention")
         return self.claim(requirement.target, sensitive[0])
 
     def claim(self, target: BackgroundSensitive, column: str) -> Claim:
-        """State what is promised of a sensitive column of this name; nothing of the table enters into it."""
+        """The guarantee for a sensitive column of this name; it does not depend on the table."""
         p = self._retention()
         if self.domain is None:
             return _no_claim(
@@ -551,7 +551,7 @@ def _of_kinds(
 
 
 def _interval_texts(column: Column, ranges: Ranges) -> pa.Array:
-    """Write every range as `interval` and `with_missing` do."""
+    """Write every range in the form of `interval` and `with_missing`."""
     known = ranges.low <= ranges.high
     values = pa.array([quoted(value) for value in column.domain.values.to_pylist()] or [MISSING], pa.string())
     low, high = (values.take(pa.array(np.where(known, ends, 0))) for ends in (ranges.low, ranges.high))
@@ -604,7 +604,7 @@ def find_overlap(
     limit: int = _LIMIT,
     dense: int = _DENSE,
 ) -> tuple[int, int] | bool:
-    """Find two boxes that share a point: their numbers; False if there are none, True if that cannot be told.
+    """Find two boxes that share a point: their numbers; False if there are none, True if that is undecided.
 
     ``low`` and ``high`` are the smallest and largest code of every box on every attribute (boxes x attributes). At the
     sizes ``few``, ``limit`` and ``dense`` the work is done in another way: the answer is the same, but for True beyond

@@ -62,12 +62,12 @@ class Divided(Protocol):
 
     @property
     def disjoint(self) -> bool:
-        """Whether the boxes of its groups have no point in common."""
+        """Whether the boxes of its groups are disjoint."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class PeopleTable:
-    """A published table that has people in its rows, as somebody sees it who knows who is in which group.
+    """A published table whose rows are people, as seen by a person who knows who is in which group.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class PeopleTable:
 
 
 class Recoding:
-    """Rewrites groups; knows nothing of how they were made.
+    """Rewrites groups; does not depend on how they were made.
 
     Recodings are frozen dataclasses. Each has a name, by which recipes call it, and a layout, by which its tables are
     written and read.
@@ -102,7 +102,7 @@ class Recoding:
 
     @property
     def columns_apart(self) -> bool:
-        """Whether nothing published tells how the sensitive columns of a group go together."""
+        """Whether the published tables show nothing about how the sensitive columns of a group are related."""
         return self.layout.columns_apart
 
     @property
@@ -112,15 +112,15 @@ class Recoding:
 
     @property
     def shows_nodes(self) -> bool:
-        """Whether cells are nodes of taxonomies, where there are some: others need the tree to read them."""
+        """Whether cells are nodes of taxonomies, if there are any: readers then need the tree."""
         return False
 
     def spelled(self, table: Microdata) -> Microdata:
-        """The table in the spelling of what the recoding declares, where look-alikes are one value."""
+        """The table, spelled as the recoding declares, where look-alikes are one value."""
         return table
 
     def settle(self, requirement: Requirement, method: Divided, table: Microdata) -> Self:
-        """The recoding with every parameter fixed: what was left open follows from what is promised."""
+        """The recoding with every parameter fixed: open ones follow from the guarantee."""
         if requirement.target is not None:
             raise NotSupported(
                 f"{requirement.target.title} cannot be guaranteed with the recoding {self.name!r}",
@@ -129,14 +129,14 @@ class Recoding:
         return self.resolved(requirement)
 
     def resolved(self, requirement: Requirement) -> Self:
-        """The recoding with what was left open fixed by what is asked of groups."""
+        """The recoding with open parameters fixed by the requirement for groups."""
         return self
 
     def check(self, table: Microdata, requirement: Requirement) -> None:
-        """Raise `NotSupported` if this cannot be published so, with what could be."""
+        """Raise `NotSupported` if the table cannot be published in this form, with an alternative."""
 
     def claimed(self, claim: Claim, requirement: Requirement, sensitive: Sequence[str]) -> Claim:
-        """What is claimed of the release: what the method claims for its groups, unless the recoding claims more."""
+        """The guarantee of the release: that of the method for its groups, unless the recoding guarantees more."""
         return claim
 
     def meaning(self, domain: Domain) -> str:
@@ -148,7 +148,7 @@ class Recoding:
         return "exact value; empty if missing"
 
     def added(self) -> Mapping[str, str]:
-        """Name the columns that are not the table's own, with what they mean."""
+        """The names of the columns that are not in the table, with their meanings."""
         return {}
 
     def theorem(self) -> str:
@@ -156,7 +156,7 @@ class Recoding:
         return ""
 
     def limits(self) -> tuple[str, ...]:
-        """Say what publishing in this way does not promise."""
+        """Say what this form of publication does not guarantee."""
         return ()
 
     def guarantee(
@@ -170,7 +170,7 @@ class Recoding:
         identified: bool,
         compound: Sequence[Sequence[str]] = (),
     ) -> Guarantee:
-        """Put the promise together: the principle's words, the claims of method and recoding, what the table brings.
+        """Compose the guarantee: the principle's words, the claims of method and recoding, facts about the table.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Recoding:
         n_sensitive
             How many sensitive columns are published.
         n_whole, n_suppressed
-            How many tuples the table has, and how many of them were suppressed before it was divided.
+            How many records the table has, and how many of them were suppressed before it was divided.
         identified
             Whether an identifier was declared, so that nobody has two rows.
         compound
@@ -248,7 +248,7 @@ class Recoding:
         raise NotImplementedError
 
     def of_people(self, table: Microdata, groups: Groups, divide: Divide | None = None) -> tuple[PeopleTable, ...]:
-        """The published tables that have people in their rows: for those inside, who want to see a person's row.
+        """The published tables whose rows are people: for internal users, who want to see a person's row.
 
         ``table``, ``groups`` and ``divide`` are those of `recode`.
         """
@@ -286,13 +286,13 @@ class Recoding:
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:
-    """Refuse a table without a sensitive column, where two sides are published apart."""
+    """Refuse a table without a sensitive column, for recodings that publish two separate sides."""
     if not table.sensitive:
         raise NotSupported(f"{owner} needs a table with a sensitive column", instead="use the recoding 'boxes'")
 
 
 def check_names(table: Microdata, added: Mapping[str, str], owner: str) -> None:
-    """Refuse a table with a column of the same name as one that the recoding adds."""
+    """Refuse a table that has a column with the name of one that the recoding adds."""
     for column in (*table.quasi, *table.sensitive):
         if column.name in added:
             raise SchemaError(

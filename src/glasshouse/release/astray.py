@@ -112,7 +112,7 @@ def _release_above(path: Path) -> Path | None:
 
 
 def _releases_in(folder: Path) -> Iterator[Path]:
-    """Releases in a folder, or in a folder of it, not too many."""
+    """Releases in a folder, or in its subfolders, limited in number."""
     found = 0
     for entry in _entries(folder):
         for place in (entry, entry / RELEASE):

@@ -36,7 +36,7 @@ _FITS = 1 << 62  # keys stay below this, or are numbered anew
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """What stands in place of quasi-identifiers: different combinations of cells with the group that they belong to."""
+    """The published quasi-identifiers: different combinations of cells with the group to which they belong."""
 
     quasi: tuple[str, ...]  # the attributes, in order
     cells: tuple[tuple[str, ...], ...]  # for each attribute the different texts of its cells
@@ -51,7 +51,7 @@ class Seats:
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """Seats that show the same cells are at one place, whatever their groups: who fits one fits all of them."""
+        """The place of every seat: seats with the same cells share a place; a person fits all of them or none."""
         return _numbered(self.of_seat)[0]
 
     def places_of(self, texts: Sequence[Sequence[str]], codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ class Contents:
 
     @property
     def kind(self) -> str:
-        """How its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``."""
+        """The form of its tables: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``."""
         return self.layout.kind
 
     @property
@@ -166,7 +166,7 @@ class Contents:
 
     @classmethod
     def _apart(cls, release: Release, column: str) -> Contents:
-        """Sensitive values counted by group in a table of their own."""
+        """Read sensitive values that are counted by group in a separate table."""
         own = next(t for t in release.tables.values() if column in t.column_names and COUNT in t.column_names)
         number = str(release.layout.number)
         values, code = _values(own[column])
@@ -198,7 +198,7 @@ Published = Contents
 
 
 def left_by(release: Release, seats: Seats, labels: Sequence[int | str]) -> NDArray[np.int64]:
-    """How many people of each seat's place are told to have left in one of some editions."""
+    """How many people of each seat's place are known to have left in one of some editions."""
     gone = np.zeros(int(seats.place.max(initial=-1)) + 1, np.int64)
     if release.left is not None:
         when = release.left[LEFT].to_pylist()
@@ -210,7 +210,7 @@ def left_by(release: Release, seats: Seats, labels: Sequence[int | str]) -> NDAr
 
 
 def _refuse_too_large(release: Release) -> None:
-    """Refuse to read a release in less memory than that takes, if it is large."""
+    """Refuse to read a large release if there is not enough memory."""
     if release.n_tuples > PART_ROWS:
         doing = f"reading a release of {release.n_tuples:,} people, in addition to loading it,"
         refuse_without_room(release.n_tuples * _READ, doing, instead="use a machine with more memory")
@@ -279,7 +279,7 @@ def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64]
 
 
 def _runs(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where runs of equal rows begin, and a number for each that is larger the later its cells come."""
+    """Where runs of equal rows begin, and a number for each, ascending in the order of its cells."""
     n = len(columns[0])
     new = np.zeros(n, bool)
     new[:1] = True

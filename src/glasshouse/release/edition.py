@@ -93,7 +93,7 @@ def check_label(label: Any) -> int | str:
 
 
 def place_in(editions: Sequence[Edition], label: Any) -> int:
-    """Which of some editions a label names, counted from 0, whether it is given as a number or as its text."""
+    """The index, from 0, of the edition with a label, which is given as number or text."""
     for place, edition in enumerate(editions):
         if str(edition.label) == str(label):
             return place
@@ -105,7 +105,7 @@ def place_in(editions: Sequence[Edition], label: Any) -> int:
 
 
 def labels_as_column(editions: Sequence[Edition], labels: Any) -> pa.ChunkedArray:
-    """Labels as a column is published: of numbers if all editions have numbers, else of texts."""
+    """Labels in the type of their published column: numbers if all editions have numbers, otherwise texts."""
     if are_numbers(editions):
         return labels.cast(pa.int64())
     return plain_column(labels).cast(pa.string()).dictionary_encode()
@@ -117,7 +117,7 @@ def are_numbers(editions: Sequence[Edition]) -> bool:
 
 
 def edition_columns(editions: Sequence[Edition], *, left: bool) -> tuple[PublishedColumn, PublishedColumn | None]:
-    """What is told of the columns that editions add; of the second only if somebody left."""
+    """The descriptions of the columns that editions add; the second only if somebody left."""
     from glasshouse.release.release import PublishedColumn
 
     kind = "integer" if are_numbers(editions) else "category"
@@ -126,7 +126,7 @@ def edition_columns(editions: Sequence[Edition], *, left: bool) -> tuple[Publish
 
 
 def in_words(editions: Sequence[Edition]) -> str:
-    """Which editions there are, in a few words.
+    """The list of editions, in a few words.
 
     >>> in_words([Edition(label=2026, n_tuples=1200), Edition(label=2027, n_tuples=0, n_dropped=3)])
     'editions: 2026 (1,200 people), 2027 (0 people, 3 left out)'
@@ -139,7 +139,7 @@ def in_words(editions: Sequence[Edition]) -> str:
 
 
 def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarantee:
-    """The guarantee of each edition as one for all of them together (Theorem E1)."""
+    """Combine the guarantees of all editions into one for all of them together (Theorem E1)."""
     if not editions:
         return guarantee
     limits = [
@@ -175,7 +175,7 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
 
 
 def check_editions(release: Release) -> None:
-    """Refuse a release whose editions do not fit its tables, or of whom more people left than there were."""
+    """Refuse a release whose editions do not match its tables, or of whom more people left than there were."""
     refusal = SourceError("the package is not a release: its editions do not fit its tables")
     if not release.editions:
         if EDITION in release.recipe.quasi[:1] and release.left is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layout: which tables a recoding publishes, with which columns, and how their numbers fit together.
+"""Layout: the tables and columns that a recoding publishes, and how their numbers must match.
 
 This is the one home of the names of the published format. A recoding declares its layout, and writes tables by it;
 readers find the layout by the name of the recoding, and look for tables, groups and counts by it. A package that says
@@ -68,7 +68,7 @@ COUNTS: Final = (COUNT, SIZE)
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What the release of a recoding looks like."""
+    """The form of a recoding's release."""
 
     name: str  # what recipes call the recoding
     kind: str  # how its tables are read: ``boxes``, ``anatomy``, ``permutation``, ``angel`` or ``sample``
@@ -97,7 +97,7 @@ class Layout:
         return self.counted if n == 1 else f"{self.counted}_{i}"
 
     def check(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
-        """Raise `SourceError` unless the tables are such as the recoding publishes."""
+        """Raise `SourceError` unless the tables have the form that the recoding publishes."""
         if self.counted is None:
             self._check_single(tables, recipe)
         elif recipe.sensitive:
@@ -115,7 +115,7 @@ class Layout:
             _sizes(table[self.number])
 
     def _check_apart(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
-        """Each sensitive column has its table, and every table that tells groups of people tells the same ones."""
+        """Check that each sensitive column has its table, and that all tables with groups have the same groups."""
         number = str(self.number)
         counted = [table for table in tables.values() if COUNT in table.column_names]
         others = [table for table in tables.values() if COUNT not in table.column_names]

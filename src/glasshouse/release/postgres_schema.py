@@ -38,7 +38,7 @@ _TABLES = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.rel
 def to_postgres(
     release: Release, address: str, *, schema: str = "released", if_exists: str = "error", allow_seed: bool = False
 ) -> None:
-    """Write a release into a schema of a PostgreSQL database, whole or not at all.
+    """Write a release into a schema of a PostgreSQL database; if that fails, nothing is written.
 
     Rows go in as they are published. Nobody but the owner may read the tables until rights are granted.
 
@@ -81,7 +81,7 @@ def to_postgres(
 
 
 def check_target(address: str, *, schema: str = "released", if_exists: str = "error") -> None:
-    """Refuse a place that cannot be written or is taken, before any work is done."""
+    """Refuse a place that cannot be written or is occupied, in advance."""
     with _writing(_target(address, if_exists), schema) as connection:
         if schema in _schemas(connection):
             ((may,),) = run(connection, "SELECT has_schema_privilege($1::text, 'CREATE')", (schema,))
@@ -131,7 +131,7 @@ def _there(connection: Any, schema: str, names: list[str]) -> list[str]:
 
 
 def _make_room(connection: Any, schema: str, names: list[str], if_exists: str) -> None:
-    """Drop the release that is there, if it may be replaced; refuse whatever else has one of our names."""
+    """Drop the existing release, if it may be replaced; refuse other tables with one of our names."""
     there = _there(connection, schema, names)
     if there and if_exists == "error":
         raise _taken(schema, there[0])
@@ -146,7 +146,7 @@ def _make_room(connection: Any, schema: str, names: list[str], if_exists: str) -
 
 
 def _before(connection: Any, schema: str) -> list[str]:
-    """The tables of the release that is there: what its description lists, and what has our sign."""
+    """The tables of the existing release: those that its description lists and that carry our mark."""
     signed = run(
         connection,
         f"{_TABLES} AND c.relkind = 'r' AND starts_with(obj_description(c.oid, 'pg_class'), $2)",
@@ -202,7 +202,7 @@ def _comment(connection: Any, on: str, text: str) -> None:
 
 
 def _batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows as they are published, in batches of plain types."""
+    """The published rows, in batches of plain types."""
     for batch in table.to_batches(max_chunksize=_BATCH):
         try:
             columns = [column.cast(kind) for column, kind in zip(batch.columns, schema.types, strict=True)]
@@ -214,7 +214,7 @@ def _batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _stored(kind: pa.DataType) -> tuple[pa.DataType, str]:
-    """The Arrow type that becomes a type of PostgreSQL as it is, and the name of that."""
+    """The Arrow type for a PostgreSQL column, and the name of that column type."""
     types = pa.types
     if types.is_dictionary(kind):
         return _stored(kind.value_type)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Release: published tables, recipe and guarantee; frozen, with no way back to the microdata."""
+"""Release: published tables, recipe and guarantee; immutable, without any reference to the microdata."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Recipe:
     quasi, sensitive
         Names of the published columns, in their order.
     suppress
-        Largest share of tuples that could be dropped, as exact text; ``"0"`` if none.
+        Largest share of records that could be dropped, as exact text; ``"0"`` if none.
     seeded
         Whether the random choices came from a fixed seed: such a release is for tests, its choices can be repeated.
 
@@ -127,7 +127,7 @@ class Guarantee:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """What the papers and the theorems that it names stand for, a sentence for each."""
+        """The papers and theorems that it names, with an explanation of each in a sentence."""
         return explained(self.theorem, *self.assumptions, *self.limits)
 
     def to_data(self) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Release:
-    """What may leave the building.
+    """A published table or set of tables with recipe and guarantee: what may be made public.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Release:
     guarantee
         What is promised.
     n_tuples, n_dropped
-        Published tuples, and tuples that were left out to reach the principle.
+        Published records, and records that were left out to reach the principle.
     n_suppressed
         How many of those that were left out were suppressed before the table was divided.
     identified
@@ -282,12 +282,12 @@ class Release:
 
     @property
     def packaged(self) -> dict[str, pa.Table]:
-        """All tables of its package: those that the recoding publishes, and who left."""
+        """All tables of its package: those of the recoding, and that of the people who left."""
         return dict(self.tables) if self.left is None else {**self.tables, LEFT: self.left}
 
     @property
     def data(self) -> pa.Table:
-        """The table, where the release is a single one."""
+        """The table of a release that has a single one."""
         if len(self.tables) > 1:
             names = ", ".join(map(repr, self.tables))
             raise InputError(f"this release has several tables, {names}: take one, as in release.tables[...]")
@@ -295,7 +295,7 @@ class Release:
         return table
 
     def to_native(self, name: str | None = None) -> Any:
-        """Give a published table back as the type of frame that came in."""
+        """Convert a published table to the type of frame that was read."""
         return frame_of(self.data if name is None else self._table(name), self.native)
 
     def to_pandas(self, name: str | None = None) -> Any:
@@ -306,7 +306,7 @@ class Release:
         return self._frames("pandas", name)
 
     def to_polars(self, name: str | None = None) -> Any:
-        """As `to_pandas`, with polars frames."""
+        """The same as `to_pandas`, with polars frames."""
         return self._frames("polars", name)
 
     def _frames(self, library: str, name: str | None) -> Any:
@@ -331,7 +331,7 @@ class Release:
         licence: str | None = None,
         zip: bool | None = None,
     ) -> None:
-        """Write the release to a new folder or zip archive, whole or not at all.
+        """Write the release to a new folder or zip archive; if that fails, nothing is left.
 
         See `glasshouse.release.package.write.save`.
         """

@@ -131,7 +131,7 @@ def _batches(rows: pa.Table) -> Iterator[dict[str, pa.Array]]:
 
 
 def _arrow(frame: DataFrame) -> pa.Table:
-    """Run a frame; texts are checked, for Spark lets any bytes be a text."""
+    """Collect a frame as Arrow; texts are checked, because Spark accepts any bytes as text."""
     table = frame.toArrow()
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
@@ -143,7 +143,7 @@ def _arrow(frame: DataFrame) -> pa.Table:
 
 
 def counted_rows(frame: DataFrame, roles: Roles) -> tuple[pa.Table, str, DataFrame]:
-    """The different rows of the published columns, the name of one that says how often each occurs, and all people."""
+    """The different rows of the published columns, the name of the column with their counts, and all people."""
     functions = require_spark().functions
     names = list(frame.columns)
     check_column_names(names, _WHAT)
@@ -172,7 +172,7 @@ def _binary(frame: DataFrame, place: int) -> Column:
 
 
 def _check_types(frame: DataFrame, roles: Roles) -> None:
-    """Refuse, in the words of `read` and before anything runs, columns that it would refuse for their type."""
+    """Refuse columns of unsupported types before anything runs, with the messages of `read`."""
     for name, field in zip(roles.columns, frame.schema.fields, strict=True):
         try:
             (known,) = frame.select(field.name).limit(0).toArrow().schema

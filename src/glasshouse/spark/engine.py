@@ -157,11 +157,11 @@ class Engine:
         return self._summaries("divide", "result", self._n_pieces, task, "summary")
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Let ``work`` run on every item, in a task each, and give what comes of it, which should be small."""
+        """Let ``work`` run on every item, each in its own task, and return the results, which should be small."""
         return self._summaries("count", "item", len(items), Chore(errand=self._errand(items), work=work), "item")
 
     def _summaries(self, phase: str, kind: str, n: int, task: Division | Chore, label: str) -> list[Any]:
-        """Run a task for each of some numbers, and give what each tells."""
+        """Run a task for each of some numbers, and return their summaries."""
         frame = _mapped(self._session.range(0, n, 1, n), task, SUMMARIES)
         told = sorted(self._run(phase, kind, n, frame), key=lambda row: int(row["piece"]))
         if [row["piece"] for row in told] != list(range(n)):
@@ -230,7 +230,7 @@ class Engine:
         return [PublishedPart(**{name: row[name] for name in _TOLD}) for row in written]
 
     def opened(self, parts: Sequence[PublishedPart]) -> Iterator[pa.Table]:
-        """The parts of what was reunited, which lie sealed, one after another; each vanishes when it was read."""
+        """The decrypted parts of the result of `reunite`, one after another; each is deleted after it was read."""
         for part in parts:
             file = self._folder / "part" / part.path
             content = self._seal.opened(file.read_bytes(), part.path)
@@ -285,7 +285,7 @@ class Engine:
 
     @contextmanager
     def _watched(self, phase: str, kind: str, total: int) -> Iterator[None]:
-        """Tell now and then how many files of a kind are there, which is how much of the work is done."""
+        """Report from time to time how many files of a kind exist, which shows how much of the work is done."""
         over = threading.Event()
         earlier = self._n_files(kind)
         failed: list[BaseException] = []
@@ -336,14 +336,14 @@ def _mapped(frame: DataFrame, task: Callable[[Iterator[Any]], Iterator[Any]], sc
 
 
 def _is_stop(error: BaseException | None) -> bool:
-    """Whether somebody stopped the work: what Spark makes of that hides it."""
+    """Whether somebody stopped the work, which Spark's own exception hides."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
 def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
-    """What an exception of Spark means, where it came from a task; None if it says enough itself."""
+    """The original exception, if one of Spark came from a task; None if it is clear enough by itself."""
     if not isinstance(error, Exception):
         return None
     text = str(error)

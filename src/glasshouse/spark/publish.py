@@ -42,7 +42,7 @@ __all__ = ["SparkRelease", "publish"]
 
 @dataclass(frozen=True, kw_only=True)
 class SparkRelease(PublishedFile):
-    """What was published; the tables lie in their folder, and are read from there by Spark or by `glasshouse.load`."""
+    """The result of publishing; the tables are in their folder, where Spark or `glasshouse.load` reads them."""
 
     _session: SparkSession = field(repr=False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A seal: what lies in Spark's files and in the shared folder while people are divided can be read by the run alone.
+"""A seal: encryption of temporary files of Spark and of the shared folder, so that only the run itself can read them.
 
 Pieces of the table, their groups and the rows on their way to their part of a table pass through files: of Spark, and
 in the folder that driver and workers share. All of them are sealed under a key that is made for one run, travels with
@@ -48,15 +48,15 @@ class Seal:
 
     @classmethod
     def new(cls) -> Seal:
-        """A seal that nobody else has."""
+        """A new seal with a random key."""
         return cls(os.urandom(64))
 
     def closed(self, content: bytes, label: str) -> bytes:
-        """The content, for those alone who have the seal and say the same label."""
+        """The content, encrypted for holders of the seal who use the same label."""
         return self._cipher.encrypt(_FIRST + content, [label.encode()])  # it takes no empty text
 
     def opened(self, sealed: bytes, label: str) -> memoryview:
-        """What was sealed under the label; `SourceError` if it was not, or was changed."""
+        """The decrypted content; `SourceError` if it was not sealed under the label, or was changed."""
         try:
             return memoryview(self._cipher.decrypt(sealed, [label.encode()]))[len(_FIRST) :]
         except InvalidTag:
@@ -65,11 +65,11 @@ class Seal:
             ) from None
 
     def write(self, thing: Any, file: Path) -> None:
-        """Write something that can be pickled; its place is its label. The file appears whole or not at all."""
+        """Write a picklable object; its path is its label. The file appears completely or not at all."""
         put(file, self.closed(pickle.dumps(thing, protocol=5), file.name))
 
     def read(self, file: Path) -> Any:
-        """What `write` wrote: only what the seal opens is unpickled."""
+        """Read an object that `write` wrote: only content that the seal can open is unpickled."""
         return pickle.loads(self.opened(file.read_bytes(), file.name))
 
     def __repr__(self) -> str:

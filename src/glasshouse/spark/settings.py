@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of Spark on which secrecy depends: what is asked for, and what is said where it is missing.
+"""Settings of Spark on which secrecy depends: which are required, and warnings if they are missing.
 
 Glasshouse seals what it puts into files itself. What it cannot seal is what Spark does by itself: while it counts, the
 columns of the table pass through Spark's own files; and the functions of tasks, which have the keys in them, go from

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whereabouts: who is in which group, for the audit, found on the cluster.
+"""Whereabouts: the group of every person, for the audit, found on the cluster.
 
 A release knows how many people of each kind are in which group, and any of them may be: nothing that is published tells
 them apart. The audit must decide, for later tables over the same groups. So the people of a kind are put in the order
@@ -46,7 +46,7 @@ _NAME = "partition"
 
 @dataclass(frozen=True, eq=False)
 class KindFinder:
-    """Tells of what kind people are, by the values that they have in the columns of a frame.
+    """Finds the kinds of people by their values in the columns of a frame.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class KindFinder:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """The same values, of which equal ones are one: 0.0 and -0.0, and whatever is no number."""
+    """The same values, with equal ones unified: 0.0 and -0.0, and all values that are not numbers."""
     if not pa.types.is_floating(column.type):
         return column
     wide = pc.add(column, pa.scalar(0, column.type))
@@ -112,7 +112,7 @@ def _places(known: pa.Array, column: pa.Array) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Ballast:
-    """What all tasks need: how kinds are found, how many people there are of each, where kinds and groups begin."""
+    """The shared data of all tasks: how kinds are found, their counts, and where kinds and groups begin."""
 
     finder: KindFinder
     counts: NDArray[np.int64]

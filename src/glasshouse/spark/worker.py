@@ -60,7 +60,7 @@ _ballast: dict[str, Any] = {}  # what was opened last in this process, by its fi
 
 @dataclass(frozen=True, kw_only=True)
 class Errand:
-    """What all tasks of one step are told: it travels with their function, so it is small."""
+    """The common description for all tasks of one step: it is sent with their function, so it is small."""
 
     folder: str
     seal: Seal
@@ -78,11 +78,11 @@ class Errand:
             raise TaskFailed("folder")
 
     def file(self, kind: str, number: int) -> Path:
-        """Where a piece, a result or a part lies."""
+        """The path of a piece, a result or a part."""
         return Path(self.folder, kind, f"{kind}-{number:05}")
 
     def common(self) -> Any:
-        """What all tasks of the step need, opened once in each process."""
+        """The shared data of all tasks of the step, opened once in each process."""
         file = Path(self.folder, self.ballast)
         if self.ballast not in _ballast:
             _ballast.clear()
@@ -91,20 +91,20 @@ class Errand:
 
 
 class TaskFailed(Exception):
-    """A task did not do its work; the message has no value in it, for Spark shows it."""
+    """A task failed; the message contains no value, because Spark shows it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{MARK}: {what}")
 
 
 def versions() -> tuple[str, ...]:
-    """What the bytes of a file depend on, apart from its content."""
+    """The software versions on which the bytes of a file depend."""
     return f"glasshouse {VERSION}", f"pyarrow {pa.__version__}", f"numpy {np.__version__}", sys.byteorder
 
 
 @contextmanager
 def _told(what: str, number: int) -> Iterator[None]:
-    """Replace an exception by one that tells its class and where in the code it was raised."""
+    """Replace an exception by one that gives its class and where in the code it was raised."""
     try:
         yield
     except TaskFailed:
@@ -126,7 +126,7 @@ class Division:
     summary: Summary
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run on the numbers of some pieces."""
+        """Process the pieces with these numbers."""
         for number in _numbers(batches):
             with _told("piece", number):
                 self.errand.check()
@@ -140,13 +140,13 @@ class Division:
 
 @dataclass(frozen=True, kw_only=True)
 class Chore:
-    """Do something for each of some items, which are the ballast, and tell what comes of it."""
+    """Process each of some items, which are in the shared data, and return the results."""
 
     errand: Errand
     work: Callable[[Any], Any]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run on the numbers of some items."""
+        """Process the items with these numbers."""
         for number in _numbers(batches):
             with _told("item", number):
                 self.errand.check()
@@ -168,7 +168,7 @@ class Dispatch:
     tables: tuple[Parts, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run on the numbers of some pieces."""
+        """Process the pieces with these numbers."""
         for number in _numbers(batches):
             with _told("piece", number):
                 self.errand.check()
@@ -278,7 +278,7 @@ class Assembly:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Read people from a frame, and send them to where they belong; what a batch is cut into does not matter."""
+    """Read people from a frame, and send them to their places; the division into batches does not matter."""
 
     errand: Errand
     people: People
@@ -299,7 +299,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Reunion(Assembly):
-    """Bring people together with what pieces tell of their kinds, and keep that sealed: it is not published."""
+    """Join people with the data of pieces about their kinds, and store that encrypted: it is not published."""
 
     finish: Reunite  # type: ignore[assignment]
 
@@ -331,7 +331,7 @@ def _label(place: int, piece: int, chunk: int, of: int) -> str:
 
 
 def _table_of(place: int, tables: tuple[Parts, ...]) -> tuple[int, int]:
-    """Which table a place belongs to, and which part of it that is."""
+    """The table that a place belongs to, and the part of it."""
     for number, table in enumerate(tables):
         if place < table.n_parts:
             return number, place

@@ -65,32 +65,32 @@ class Stream(ABC):
 
     @abstractmethod
     def no_rows(self) -> SourceError:
-        """What to say of a table without rows."""
+        """The message for a table without rows."""
 
     @abstractmethod
     def check(self, columns: Sequence[str]) -> None:
-        """Refuse columns that cannot be read, as far as the table tells without being read."""
+        """Refuse columns that cannot be read, as far as that is known without reading the table."""
 
     @abstractmethod
     def changed(self) -> SourceError:
-        """What to say of a table that is another when it is read again."""
+        """The message for a table that has changed when it is read again."""
 
     def stamp(self) -> object:
-        """What is another if somebody wrote to the table."""
+        """A value that changes if somebody writes to the table."""
         return None
 
     def types(self) -> dict[str, pa.DataType]:
-        """The type of every column; of text, what its beginning looks like."""
+        """The type of every column; for text files the one suggested by the first rows."""
         raise NotImplementedError
 
     def summaries(self, columns: Collection[str]) -> dict[str, tuple[int, int, int]]:
-        """Smallest and largest value of integer columns and how many are missing, of those that the file tells."""
+        """Smallest, largest and number of missing values of integer columns, where the file gives them."""
         del columns
         return {}
 
     @property
     def decimal(self) -> str | None:
-        """The decimal point of a file of texts; None of a file that knows its types."""
+        """The decimal point of a text file; None for a file with types."""
         return None
 
     def fixed_type(self, name: str) -> pa.DataType | None:
@@ -107,7 +107,7 @@ class Stream(ABC):
         return values, False
 
     def assumed(self, starts: pa.Table, kept: Sequence[str]) -> tuple[str, ...]:
-        """What was assumed of columns, in sentences, of which ``starts`` has the first rows of those of texts."""
+        """Sentences on what was assumed about columns; ``starts`` has the first rows of text columns."""
         del starts, kept
         return self.notices
 
@@ -116,12 +116,12 @@ class Stream(ABC):
         return None
 
     def written(self, quotes: Quotes | None) -> tuple[Written, tuple[str, ...]]:
-        """How the file writes records, once all of it went by, and notices; a mark that is never closed is refused."""
+        """How the file writes records, after all of it was read, and notices; an unclosed quotation mark is refused."""
         del quotes
         return Written(n_columns=len(self.names), delimiters=tuple(delimited.DELIMITERS)), ()
 
     def in_another_encoding(self) -> Stream:
-        """The same file, in the encoding that its bytes seem to have; for when they are not what was thought."""
+        """The same file with the encoding that its bytes seem to have; used if the first assumption was wrong."""
         raise NotImplementedError
 
 
@@ -132,7 +132,7 @@ class FileStream(Stream):
     path: Path
 
     def no_rows(self) -> SourceError:
-        """What to say of a file without rows."""
+        """The message for a file without rows."""
         return SourceError(f"{self.path} has no rows", source=self.path)
 
     def check(self, columns: Sequence[str]) -> None:
@@ -141,7 +141,7 @@ class FileStream(Stream):
         refuse_nested(pa.schema([(name, types[name]) for name in columns]), columns)
 
     def changed(self) -> SourceError:
-        """What to say of a file that is another when it is read again."""
+        """The message for a file that has changed when it is read again."""
         return SourceError(
             f"{self.path} changed while it was read: publish it when no program writes to it", source=self.path
         )
@@ -151,7 +151,7 @@ class FileStream(Stream):
         return self.types()[name] if self.decimal is None else None
 
     def stamp(self) -> object:
-        """Which file it is, how large, and when it was last written to; None if it is gone."""
+        """The file's identity, size, and time of its last change; None if it is gone."""
         try:
             told = self.path.stat()
         except OSError:
@@ -185,14 +185,14 @@ class ParquetStream(FileStream):
                 yield {name: batch.column(name) for name in columns}
 
     def _growth(self, columns: Sequence[str]) -> Growth:
-        """How large the columns become when they are unpacked; refused if that is far more than the file's size."""
+        """The size of the columns after decompression; refused if it is far larger than the file."""
         with sources.readable(self.path, "Parquet file"):
             growth = growth_of(self.path, columns)
         Room.of(self.path).check(growth.n_bytes)
         return growth
 
     def summaries(self, columns: Collection[str]) -> dict[str, tuple[int, int, int]]:
-        """Smallest and largest value of integer columns and how many are missing, of those that the file tells."""
+        """Smallest, largest and number of missing values of integer columns, where the file gives them."""
         with sources.readable(self.path, "Parquet file"), pq.ParquetFile(self.path) as file:
             integers = {field.name for field in file.schema_arrow if pa.types.is_integer(field.type)}
             places = {c.path: i for i, c in enumerate(file.schema) if c.path in integers}
@@ -219,7 +219,7 @@ def _summary(groups: Sequence[pq.RowGroupMetaData], place: int) -> tuple[int, in
 
 @dataclass(frozen=True, kw_only=True)
 class ArrowStream(FileStream):
-    """An Arrow IPC file, or such a stream in a file; a batch is what its writer made one."""
+    """An Arrow IPC file, or a stream of that format in a file; batches are as its writer made them."""
 
     reader: Callable[..., Any]
 
@@ -275,13 +275,13 @@ class DelimitedStream(FileStream):
     guessed: bool = False  # whether the encoding was
 
     def types(self) -> dict[str, pa.DataType]:
-        """What the beginning of every column looks like."""
+        """The types that the first rows of the columns suggest."""
         return {field.name: field.type for field in self.looks}
 
     def batches(
         self, columns: Sequence[str], quotes: Quotes | None = None, *, n_rows: int = 0
     ) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back; `UnicodeError` where letters are written otherwise than thought."""
+        """Read the columns from front to back; `UnicodeError` if the encoding is not the assumed one."""
         options = self.file.options(columns=columns, as_text=columns)
         options["read_options"].block_size = max(_BLOCK, _ROW * n_rows)
         with delimited.translated_errors(self.file):
@@ -302,7 +302,7 @@ class DelimitedStream(FileStream):
         return self.file.decimal
 
     def typed(self, name: str, values: pa.Array) -> tuple[pa.Array, bool]:
-        """Numbers, dates or whatever all of these texts are."""
+        """The values as numbers, dates, or whatever type all of these texts have."""
         return delimited.typed(self.file, self.looks.field(name).type, values)
 
     def assumed(self, starts: pa.Table, kept: Sequence[str]) -> tuple[str, ...]:
@@ -334,7 +334,7 @@ class DelimitedStream(FileStream):
 
 @dataclass(frozen=True, kw_only=True)
 class GivenStream(Stream):
-    """Batches that somebody else reads, and can open again."""
+    """Batches that the caller reads, and can open again."""
 
     open: Callable[[], Iterable[Mapping[str, pa.Array]]]
     what: str  # how to call them
@@ -351,14 +351,14 @@ class GivenStream(Stream):
             yield {name: _array(batch[name]) for name in columns}
 
     def no_rows(self) -> SourceError:
-        """What to say of them if they have no rows."""
+        """The message for batches without rows."""
         return SourceError(f"{self.what} has no rows")
 
     def check(self, columns: Sequence[str]) -> None:
-        """Nothing is known of them before they are read."""
+        """Do nothing: nothing is known of the batches before they are read."""
 
     def changed(self) -> SourceError:
-        """What to say of batches that are others when they are opened again."""
+        """The message for batches that have changed when they are opened again."""
         return SourceError(f"{self.what} changed between two readings: keep it unchanged until it is published")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coder: a table that is read in batches as codes, once it is known what values its columns have.
+"""Coder: converts a table that is read in batches to codes, once the values of its columns are known.
 
 It reads as often as it is asked to, and notices if the table is another than it was at the first reading.
 """
@@ -42,7 +42,7 @@ _MOST_ROWS = 1 << 20  # of a batch
 
 
 class _MustBeListed(Exception):
-    """Identifiers are of a type that is known when all of them are."""
+    """The type of the identifiers is only known after all of them were read, so they must be listed."""
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:
@@ -123,7 +123,7 @@ class Coder:
         return self.roles.identifier if self.roles.identifier not in self._vocabularies else None
 
     def _taken(self, batch: dict[str, pa.Array]) -> NDArray[np.int64] | None:
-        """The weights of a batch, taken out of it; rows that stand for nobody are refused."""
+        """The weights of a batch, removed from it; rows with weight zero are refused."""
         if self._weights is None:
             return None
         values = batch.pop(self._weights)
@@ -173,7 +173,7 @@ class Coder:
     # ---------------------------------------------------------------------------------------------- later readings
 
     def drop(self, intake: Intake) -> None:
-        """Read once more to count the values of those rows that have no gap."""
+        """Read the file again to count the values of the rows without gaps."""
         self._drops = True
         counts = {}
         for name, values in intake.raw.items():
@@ -220,7 +220,7 @@ class Coder:
             self._assign(person, codes)
 
     def _assign(self, name: str, codes: NDArray[np.int32]) -> None:
-        """Give values their codes, of which the last is that of missing values, if there are some."""
+        """Assign codes to values; the last code is that of missing values, if there are any."""
         vocabulary = self._vocabularies[name]
         n_values = len(vocabulary.values)
         vocabulary.assign(codes[:n_values], missing=int(codes[n_values]) if len(codes) > n_values else UNKNOWN)
@@ -228,7 +228,7 @@ class Coder:
     def batches(
         self, *, with_identifier: bool = False
     ) -> Iterator[tuple[list[NDArray[np.int32]], NDArray[np.int64] | None, pa.Array | None]]:
-        """Read once more: the codes of all published columns, how many people rows stand for, and identifiers."""
+        """Read again: the codes of all published columns, the number of people per row, and identifiers."""
         for batch, stands_for in self._again(
             "counting", self.roles.columns if with_identifier else self.roles.published
         ):
@@ -246,7 +246,7 @@ class Coder:
             yield codes, stands_for, identifiers
 
     def _named(self, values: pa.Array) -> pa.Array:
-        """Identifiers as `read` gives them."""
+        """Identifiers in the form of `read`."""
         name = self.roles.identifier
         assert name is not None
         if self._identifiers is not None:
@@ -301,7 +301,7 @@ class Coder:
     def _again(
         self, phase: str, columns: Sequence[str]
     ) -> Iterator[tuple[dict[str, pa.Array], NDArray[np.int64] | None]]:
-        """Read all batches again; `SourceError` if somebody wrote to the file meanwhile."""
+        """Read all batches again; `SourceError` if the file was changed in the meantime."""
         self._check_stamp()
         widest = max(len(vocabulary.values) for vocabulary in self._vocabularies.values())
         n_read = 0

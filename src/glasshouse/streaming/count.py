@@ -76,7 +76,7 @@ class Counted:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What must be answered before anything is published."""
+        """The cautions that must be resolved before publishing."""
         return self.kinds.table.cautions
 
     @property

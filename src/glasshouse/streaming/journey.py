@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journey of people who were counted: planned, divided and written by an engine, and checked from the files alone.
+"""Publishing people who were counted: an engine plans, divides and writes, and the files alone are checked.
 
 The same choices, the same guarantee and the same files as `glasshouse.publish` gives, for a file in batches and for a
 frame of Spark: people do not have to lie in memory.
@@ -62,7 +62,7 @@ _AT_ONCE = 1 << 25  # people whom a method may hold in memory that does not divi
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedFile:
-    """What was published; the tables themselves lie in their folder, and `glasshouse.load` reads them.
+    """The result of publishing; the tables are in their folder, and `glasshouse.load` reads them.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ class PublishedFile:
     n_suppressed: int = 0
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Copy the release to another folder, whole or not at all; what must stay inside is not copied."""
+        """Copy the release to another folder; if that fails, nothing is left; the audit is not copied."""
         with new_folder(path, force=force) as copy:
             shutil.copytree(self.folder, copy, dirs_exist_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What somebody asks for; see `glasshouse.publish`.
+    """The requested options; see `glasshouse.publish`.
 
     ``part_rows`` is how many rows one file of a table has at most, ``piece`` how many people are divided at once.
     """
@@ -127,7 +127,7 @@ class Asked:
 
     @classmethod
     def of(cls, principle: Any, method: Any, recoding: Any, **others: Any) -> Asked:
-        """Read names and plain data."""
+        """Convert names and plain data to objects."""
         check_carry(others.get("carry", "cells"))
         return cls(
             principle=catalog.chosen_principle(principle),
@@ -253,7 +253,7 @@ def _written(engine: Engine, plan: Plan, source: Source, asked: Asked) -> Writte
 
 
 def _marks(plan: Plan) -> dict[str, dict[str, str]]:
-    """The words that tables of CSV have for missing texts, where a column has empty ones as well."""
+    """The words for missing texts in CSV tables, if a column has empty texts as well."""
     table = plan.kinds.table
     words: dict[str, str] = {}
     for column in (*(table.quasi if plan.recoding.shows_exact else ()), *table.sensitive):
@@ -267,14 +267,14 @@ def _marks(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def _nothing(plan: Plan) -> list[Groups] | None:
-    """Buckets that serve to learn the names of tables."""
+    """Placeholder buckets, used to find the names of tables."""
     return plan.recoding.buckets_of_points(plan.kinds, lambda kinds, _: Groups(np.zeros(len(kinds), np.int32), 1))
 
 
 def _described(
     plan: Plan, written: WrittenTables, folder: Path, source: Source, asked: Asked, *, identified: bool
 ) -> Release:
-    """The release without its rows: what its columns mean, how it is made, what it promises."""
+    """The release without its rows: the meaning of columns, how it is made, the guarantee."""
     table = plan.kinds.table
     labels = np.zeros(len(plan.kinds), np.int32)
     labels[written.left_out] = -1
@@ -320,7 +320,7 @@ def _column(path: Path, name: str, format: str) -> pa.ChunkedArray:
 
 
 def _recheck(folder: Path, engine: Engine) -> Verification:
-    """Count again what is promised, from the published files alone, by the second implementation.
+    """Check the guarantee from the published files alone, by the second implementation.
 
     Where tasks run elsewhere, each file is counted by one of them.
     """

@@ -104,7 +104,7 @@ class Local:
         return share(run, [(number,) for number in range(len(self._pieces))], self._threads)
 
     def last_results(self) -> Iterable[tuple[Any, Any]]:
-        """Every piece with what came of it, which is forgotten here."""
+        """Every piece with its result, which is then forgotten."""
         for number, piece in enumerate(self._pieces):
             yield piece, self._results.pop(number)
 
@@ -144,7 +144,7 @@ class Local:
         shelf.close_for_adding()
 
     def move(self, folder: Path, files: Mapping[str, Sequence[PublishedPart]]) -> None:
-        """Parts were written where they belong; pieces are not needed any more."""
+        """Do nothing but discard the pieces: parts were written at their final place."""
         self._forget()
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -155,7 +155,7 @@ class Local:
         return _Shelf(table, first, last) if self.disk is None else _Spilled(table, self.disk)
 
     def _counter(self, phase: str, total: int, done: int = 0) -> Callable[[], None]:
-        """A function that tells, whenever it is called, that one more is done."""
+        """A function that reports, at each call, that one more item is done."""
         lock = threading.Lock()
         self._tell(phase, done, total)
 
@@ -191,7 +191,7 @@ class _Shelf:
             shelf[number] = some
 
     def close_for_adding(self) -> None:
-        """All rows are there."""
+        """Declare that all rows were added."""
 
     def take(self, part: int) -> NDArray[np.uint64]:
         """The rows of a part, which are forgotten here."""
@@ -219,7 +219,7 @@ class _Spilled:
             self._spill.append(part.astype(np.int64), [words])
 
     def close_for_adding(self) -> None:
-        """All rows are there: the memory for pages is given back."""
+        """Declare that all rows were added; the memory for pages is released."""
         self._spill.finish()
 
     def take(self, part: int) -> NDArray[np.uint64]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Need: how much memory a table takes that is read from a file and published in memory, before anything is read."""
+"""Need: how much memory it takes to publish a file in memory, estimated before the file is read."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NUMBER = 8  # bytes of a value in an Arrow file, about
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """An estimate: bytes that publishing the file in memory takes, and bytes that there are (None: not known)."""
+    """An estimate: the bytes needed to publish the file in memory, and the bytes available (None: unknown)."""
 
     n_bytes: int
     left: int | None
 
     @property
     def fits(self) -> bool:
-        """Whether there is memory enough."""
+        """Whether there is enough memory."""
         return self.left is None or self.n_bytes <= self.left
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parcels: pieces of people as they are handed to an engine, with what is known of their kinds.
+"""Parcels: pieces of people in the form in which an engine gets them, with data about their kinds.
 
 Where pieces are divided in the memory of the driver, all kinds are at hand, and a parcel is a piece and its number. To
 another machine it takes along what is known of its own kinds, and there nothing is known of any others: what a worker
@@ -52,7 +52,7 @@ class Dividing:
     tables: tuple[TableInParts, ...]
 
     def without_kinds(self) -> Dividing:
-        """The same, with nothing that is known of single kinds."""
+        """The same without data about single kinds."""
         nothing = np.empty(0, np.int32)
         kinds = self.kinds.some(nothing, np.empty(0, np.int64))
         return replace(
@@ -64,7 +64,7 @@ class Dividing:
 
 
 def without_kinds(tables: Sequence[Any], drafts: Sequence[TableInParts]) -> tuple[Any, ...]:
-    """Tables that know of no kind, drafts or settled ones: to make rows they are told what a parcel knows."""
+    """Tables without data about kinds, drafts or settled ones: to make rows they are given a parcel's data."""
     nothing = np.empty(0, np.int32)
     return tuple(table.for_kinds((nothing,) * len(draft.of_kinds)) for table, draft in zip(tables, drafts, strict=True))
 
@@ -95,7 +95,7 @@ class Parcel:
 
     @classmethod
     def packed(cls, number: int, piece: Piece, dividing: Dividing) -> Parcel:
-        """A parcel that takes along what is known of the piece's kinds."""
+        """A parcel that includes the data about the piece's kinds."""
         which, places = piece.kinds, np.arange(len(piece.kinds), dtype=np.int32)
         if len(piece.sections) > 2:  # in which a kind may be more than once
             which, found = np.unique(piece.kinds, return_inverse=True)
@@ -118,7 +118,7 @@ class Parcel:
         )
 
     def kinds(self, everybody: Kinds) -> Kinds:
-        """The kinds among which those of the piece are places."""
+        """The kinds to which the indices in the piece refer."""
         if self.which is None:
             return everybody
         table = everybody.table
@@ -143,5 +143,5 @@ class Parcel:
         ]
 
     def everywhere(self, kinds: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Kinds of the piece, as places among those of everybody."""
+        """The kinds of the piece, as indices into the kinds of everybody."""
         return kinds if self.which is None else self.which[kinds]

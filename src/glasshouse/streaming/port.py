@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The port of engines: what the journey of a release asks of memory, disk and Spark alike.
+"""The interface of engines: what publishing requires of memory, disk and Spark alike.
 
 Counting comes before it, and is the source's own affair. Then an engine runs a function on every piece and keeps what
 comes of it, and brings rows of words to the parts of tables, which it writes. It decides nothing: pieces, parts and
@@ -32,7 +32,7 @@ __all__ = ["Engine", "Parts"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """One table of the release: how many files it has, how many 64-bit words one of its rows, and how it is written."""
+    """One table of the release: the number of its files, the number of 64-bit words in a row, and how it is written."""
 
     name: str
     n_parts: int
@@ -41,7 +41,7 @@ class Parts:
 
 
 class Engine(Protocol):
-    """Where pieces are divided and parts are written."""
+    """An engine, which divides pieces and writes parts."""
 
     @property
     def at_once(self) -> bool:
@@ -49,7 +49,7 @@ class Engine(Protocol):
 
     @property
     def shares_memory(self) -> bool:
-        """Whether pieces are divided where they were made: if not, they take along what is known of their kinds."""
+        """Whether pieces are divided in the process that made them; if not, they include the data about their kinds."""
 
     def map_pieces(self, pieces: Iterable[Any], work: Work, summary: Summarise, *, ballast: Any = None) -> list[Any]:
         """Let ``work`` run on every piece, keep its results for `shuffle`, and give a summary of each, in their order.
@@ -70,7 +70,7 @@ class Engine(Protocol):
         """
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Let ``work`` run on every item, and give what comes of it."""
+        """Let ``work`` run on every item, and return the results."""
 
     def move(self, folder: Path, files: Mapping[str, Sequence[PublishedPart]]) -> None:
-        """Bring parts that were written into the folder of the release; nothing is made of pieces any more."""
+        """Move finished parts into the folder of the release; pieces are not used after that."""

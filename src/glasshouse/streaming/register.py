@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register: the identifiers of a file, looked through for people who are there twice, without being kept.
+"""Register: checks the identifiers of a file for duplicates, without keeping them.
 
 Of each identifier a number of 64 bits is kept: the identifier itself, if it is an integer, else a hash of the text as
 its look-alikes share it. Equal identifiers have equal numbers, and so have look-alikes. Those few that share their
@@ -42,7 +42,7 @@ def is_registrable(kind: pa.DataType) -> bool:
 
 
 class Register:
-    """Identifiers that can be opened several times, batch by batch; it stands in for `Identifiers`.
+    """Identifiers that can be read several times, in batches; it replaces `Identifiers`.
 
     >>> register = Register("person", lambda: iter([pa.array(["Ann", "Bob"]), pa.array(["Ann"])]), 3)
     >>> register.check()
@@ -81,7 +81,7 @@ class Register:
         refuse_identifiers(self.name, n_missing=0, n_repeated=n_repeated)
 
     def _second_look(self, shared: NDArray[np.uint64]) -> int:
-        """Gather the texts whose numbers are shared; how many rows have a text that was there before."""
+        """Collect the texts whose hashes collide; returns the number of rows with a repeated text."""
         for batch in self._open():
             numbers = self._numbers(batch)
             places = np.minimum(np.searchsorted(shared, numbers), len(shared) - 1)
@@ -150,7 +150,7 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
 
 def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """The bytes of texts, with eight to spare, and where each text begins and how long it is."""
+    """The bytes of texts, with eight extra bytes, and the start and length of each text."""
     kind: Any = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, kind)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
@@ -161,7 +161,7 @@ def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], ND
 
 
 def _is_visible(texts: pa.Array) -> bool:
-    """Whether all characters are of ASCII and can be seen: no blanks either."""
+    """Whether all characters are visible ASCII characters, without blanks."""
     kind: Any = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):

@@ -38,7 +38,7 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Disk:
-    """How much memory the work may take, and where it may spill.
+    """The memory that the work may take, and the folder for temporary files.
 
     Parameters
     ----------
@@ -68,27 +68,27 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What an item consists of: for each column its type, and how many numbers of it an item has."""
+    """The fields of an item: for each column its type, and the number of values of it per item."""
 
     columns: tuple[tuple[np.dtype[Any], int], ...]
 
     @classmethod
     def of(cls, *columns: tuple[DTypeLike, int]) -> Self:
-        """Name the columns."""
+        """Define the columns by name."""
         return cls(tuple((np.dtype(kind), width) for kind, width in columns))
 
     @property
     def item_bytes(self) -> int:
-        """Bytes of an item."""
+        """The size of an item in bytes."""
         return sum(kind.itemsize * width for kind, width in self.columns)
 
     def empty(self, n_items: int) -> list[NDArray[Any]]:
-        """Room for some items: an array for each column."""
+        """Empty arrays for a number of items, one for each column."""
         return [np.empty((n_items, width) if width > 1 else n_items, kind) for kind, width in self.columns]
 
 
 class Spill:
-    """Items in partitions ``0 .. n_partitions - 1``, in a file without a name.
+    """Items in partitions ``0 .. n_partitions - 1``, in an unnamed temporary file.
 
     Each partition has a page in memory for so many items, which is written to the end of the file when it is full. A
     partition is read back page after page, in the order in which its items came.
@@ -117,7 +117,7 @@ class Spill:
         self.close()
 
     def close(self) -> None:
-        """Give the file back; nothing is left of it."""
+        """Close the file, which deletes it."""
         self._file.close()
         self._pages, self._chains = [], []
 
@@ -181,7 +181,7 @@ class Spill:
 
 
 class PickledItems:
-    """Things of any kind by number, in a file without a name; several threads may add some.
+    """Objects of any type by number, in an unnamed temporary file; several threads may add some.
 
     >>> from pathlib import Path
     >>> items = PickledItems(Path(tempfile.gettempdir()))
@@ -211,17 +211,17 @@ class PickledItems:
         return pickle.loads(read_fully(self._file.fileno(), n_bytes, place))
 
     def pop(self, number: int) -> Any:
-        """The thing of a number, for the last time."""
+        """The object with a number, which can be read only once."""
         return self[number]
 
     def close(self) -> None:
-        """Give the file back; nothing is left of it."""
+        """Close the file, which deletes it."""
         self._file.close()
         self._places = {}
 
 
 def read_fully(file: int, n_bytes: int, place: int) -> bytes:
-    """Read so many bytes of a file, though the system may give less at a time than was asked for."""
+    """Read exactly so many bytes of a file, even if the system returns fewer at a time."""
     pieces = []
     while n_bytes:
         piece = os.pread(file, n_bytes, place)

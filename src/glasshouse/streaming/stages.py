@@ -48,7 +48,7 @@ class WrittenTables:
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """What comes of a piece: the group of each person, kinds ascending; the kinds too, if somebody was left out.
+    """The result for a piece: the group of each person, by ascending kinds; also the kinds, if somebody was left out.
 
     Groups are kept in the narrowest type that holds them.
     """
@@ -58,7 +58,7 @@ class Divided:
     kinds: NDArray[np.int32] | None = None
 
     def of(self, piece: Undivided) -> Piece:
-        """Everybody's kind and group."""
+        """The kind and group of everybody."""
         kinds = self.kinds
         if kinds is None:
             kinds = np.repeat(piece.kinds, piece.counts)
@@ -69,7 +69,7 @@ class Divided:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Settled:
-    """What all pieces and parts need once it is known how many groups there are."""
+    """The data that all pieces and parts need once the number of groups is known."""
 
     tables: tuple[SettledTable, ...]
     first: NDArray[np.int64]  # how many groups the pieces before each have
@@ -78,7 +78,7 @@ class _Settled:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Told:
-    """What a piece tells: groups and people, a summary for each table, and how many of which kinds are left out."""
+    """The summary of a piece: groups and people, a summary for each table, and how many of which kinds are left out."""
 
     n_groups: int
     n_people: int
@@ -122,7 +122,7 @@ def write_tables(
 
 
 def _parcels(engine: Engine, pieces: list[Undivided], dividing: Dividing) -> Iterator[Parcel]:
-    """All pieces, which are taken from their list one after another: many may hold more than all kinds do."""
+    """All pieces, removed from their list one by one: together they may need more memory than all kinds."""
     pieces.reverse()
     for number in range(len(pieces)):
         piece = pieces.pop()
@@ -135,7 +135,7 @@ def _empty(table: SettledTable) -> pa.Table:
 
 
 def _left_out(counts: NDArray[np.int64], told: Sequence[_Told]) -> NDArray[np.int32]:
-    """The kinds of which nobody is published, though they lie in pieces."""
+    """The kinds that are in pieces, but of which nobody is published."""
     known = [one.left_out for one in told if one.left_out is not None]
     if not known:
         return np.empty(0, np.int32)
@@ -187,7 +187,7 @@ def _rows(
 
 
 def numbered_piece(parcel: Parcel, divided: Divided, first: int, n_groups: int, source: Source) -> Piece:
-    """Everybody's kind and group in a piece, with the published numbers of groups."""
+    """The kind and group of everybody in a piece, with the published group numbers."""
     numbering = source.child("group numbers").numbering(n_groups)
     return divided.of(parcel.piece).numbered(first, numbering)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tally: how many people have each combination of codes, counted while the codes go by in batches.
+"""Tally: the number of people with each combination of codes, counted while the codes are read in batches.
 
 The codes of a person are packed into a number, or into several words of 64 bits where one does not hold them, so that
 packed codes sort as the codes do. Numbers are gathered until they are half as many as there are combinations, two
@@ -62,14 +62,14 @@ class Tally:
         self._n_gathered = 0
 
     def add(self, codes: Sequence[NDArray[Any]], weights: NDArray[np.int64] | None = None) -> None:
-        """Count some people, each of whom stands for so many if the tally is weighted."""
+        """Count some people, with a weight for each if the tally is weighted."""
         self._gathered.append((self._packed(codes), weights))
         self._n_gathered += len(codes[0])
         if self._n_gathered >= max(self._least, len(self.counts) // 2):
             self.finish()
 
     def finish(self) -> None:
-        """Sort what was gathered into the combinations."""
+        """Sort the collected keys into the combinations."""
         if not self._n_gathered:
             return
         words = [np.concatenate([some[word] for some, _ in self._gathered]) for word in range(len(self._words))]
@@ -106,7 +106,7 @@ class Tally:
         return found
 
     def places(self, codes: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
-        """Which combination each person has; -1 if it was never counted."""
+        """The index of each person's combination; -1 if it was never counted."""
         if not len(self.counts):
             return np.full(len(codes[0]), -1, np.int32)
         if self._listed is not None:
@@ -119,7 +119,7 @@ class Tally:
 
     @cached_property
     def _listed(self) -> NDArray[np.int32] | None:
-        """The place of every key that there could be, -1 for those that are not there; None if these are too many."""
+        """The index of every possible key, -1 for those that do not occur; None if there are too many."""
         if math.prod(self._sizes) > _LISTED:
             return None
         listed = np.full(math.prod(self._sizes), -1, np.int32)
@@ -127,7 +127,7 @@ class Tally:
         return listed
 
     def _ranks(self, codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """The number of each combination among all that there could be."""
+        """The rank of each combination among all possible ones."""
         ranks = np.zeros(len(codes[0]), np.int64)
         for size, own in zip(self._sizes, codes, strict=True):
             ranks *= size
@@ -135,7 +135,7 @@ class Tally:
         return ranks
 
     def _bisected(self, keys: Words) -> NDArray[np.int64]:
-        """The first combination that is not below each key, of several words."""
+        """The first combination that is at least as large as each key, for keys of several words."""
         low = np.zeros(len(keys[0]), np.int64)
         high = np.full(len(keys[0]), len(self.counts), np.int64)
         for _ in range(len(self.counts).bit_length()):
@@ -160,7 +160,7 @@ class Tally:
 
 
 def _sorted_search(own: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Where keys belong; looked for in their order, so that one place is near the next."""
+    """The positions of keys, searched in ascending order, so that successive positions are close."""
     order = np.argsort(keys)
     places = np.empty(len(keys), np.int64)
     places[order] = np.searchsorted(own, keys[order])
@@ -168,7 +168,7 @@ def _sorted_search(own: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _counted(words: Words, weights: NDArray[np.int64] | None) -> tuple[Words, NDArray[np.int64]]:
-    """The different combinations, ascending, and how many people have each."""
+    """The different combinations, ascending, and the number of people with each."""
     if len(words) == 1 and weights is None:
         (keys,) = words
         keys.sort()

@@ -75,7 +75,7 @@ class Vocabulary:
             )
 
     def _home(self, values: pa.Array) -> _Numbers | _Values | None:
-        """Where values of this type are kept; None if there is none, for all are missing."""
+        """The store for values of this type; None if there is none, because all are missing."""
         if pa.types.is_null(values.type):
             return None
         own = _Numbers if _is_number(values.type) else _Values
@@ -102,7 +102,7 @@ class Vocabulary:
         return None if self._order is None else tuple(self._order)
 
     def settle(self) -> None:
-        """All batches went by: sort values that are still pending into the others."""
+        """Finish after all batches: sort pending values into the others."""
         if self._kept is not None:
             self._kept.merge()
 
@@ -117,7 +117,7 @@ class Vocabulary:
         return np.empty(0, np.int64) if self._kept is None else self._kept.counts
 
     def assign(self, codes: NDArray[np.int32], *, missing: int = UNKNOWN) -> None:
-        """Give each value its code, and missing values theirs."""
+        """Assign a code to each value, and to missing values."""
         self._missing = missing
         if self._kept is not None:
             self._kept.assign(np.asarray(codes, np.int32), missing)
@@ -151,7 +151,7 @@ class _Numbers:
         self._n_pending = 0
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Whether values of this type are kept here."""
+        """Whether this class stores values of this type."""
         return bool(kind == self.kind)
 
     @property
@@ -159,7 +159,7 @@ class _Numbers:
         return 0 if self._table is not None else len(self._sorted)
 
     def see(self, values: pa.Array, weights: Weights) -> int:
-        """Count the values; how many rows have none."""
+        """Count the values; returns the number of rows without a value."""
         n_missing: int = values.null_count
         if n_missing:
             there = np.asarray(values.is_valid())
@@ -183,7 +183,7 @@ class _Numbers:
         return n_missing
 
     def _fits(self, low: int, high: int) -> bool:
-        """Make room in the table for a range; if that is too wide, there is none from now on."""
+        """Extend the table for a range of values; if the range is too wide, the table is given up."""
         assert self._table is not None
         first, last = self._low, self._low + len(self._table) - 1
         if len(self._table) and first <= low and high <= last:
@@ -271,7 +271,7 @@ class _Values:
         self._current_codes: NDArray[np.int32] | None = None
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Whether values of this type are kept here; all are asked once they are together."""
+        """True: this class stores values of any type."""
         del kind
         return True
 
@@ -297,7 +297,7 @@ class _Values:
         return values
 
     def see(self, values: pa.Array, weights: Weights) -> int:
-        """Count the values; how many rows have none."""
+        """Count the values; returns the number of rows without a value."""
         encoded = self._encoded(values)
         indices = encoded.indices
         n_missing: int = indices.null_count
@@ -318,7 +318,7 @@ class _Values:
         return n_missing
 
     def _flush(self) -> None:
-        """Put the counts of the current dictionary to the others that are pending."""
+        """Add the counts of the current dictionary to the other pending ones."""
         used = self._current_counts > 0
         if self._entries is None or not used.any():
             return

@@ -50,7 +50,7 @@ def write_whereabouts(
     whole = np.flatnonzero(plan.kept).astype(np.int32)  # the plan has no kinds of which nobody was kept
 
     def numbers() -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
-        """Of every piece, the kind and the published number of everybody."""
+        """For every piece, the kind and the published group number of everybody."""
         for parcel, divided in engine.last_results():
             piece = numbered_piece(parcel, divided, int(written.first[parcel.number]), written.n_groups, source)
             assert piece.numbers is not None
@@ -95,7 +95,7 @@ class _Turns:
         self._at = self._starts
 
     def take(self, kinds: NDArray[np.int32]) -> NDArray[Any]:
-        """The groups of some people."""
+        """Take the next groups for some people."""
         return self._groups[self._places(kinds)]
 
     def _places(self, kinds: NDArray[np.int32]) -> NDArray[np.int64]:

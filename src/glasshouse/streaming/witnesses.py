@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Witnesses: the few texts of a column that decide whether it is one of numbers, as all of its texts would.
+"""Witnesses: the few texts of a column that suffice to decide whether the whole column is numeric.
 
 A column of a delimited file is what all of its texts are together. Those of identifiers are too many to be kept. But
 how a column is taken depends on the smallest and the largest number, and otherwise on whether there is a text of some
@@ -31,7 +31,7 @@ _MOST_DIGITS = 308  # of an integer that a float can stand for
 
 
 class Witnesses:
-    """What is known of the type of a column that goes by."""
+    """What is known about the type of a column that is read in batches."""
 
     def __init__(self, stream: Stream, name: str) -> None:
         self._stream = stream
@@ -43,7 +43,7 @@ class Witnesses:
         self._ends: list[str] = []
 
     def see(self, values: pa.Array) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         values = values.drop_null()
         if self._is_text or self._is_unfit or not len(values):
             return
@@ -91,7 +91,7 @@ class Witnesses:
 
 
 def _extremes(texts: pa.Array, decimal: str) -> list[str]:
-    """The smallest and the largest number, if there is one."""
+    """The smallest and the largest number; nothing if there are none."""
     texts = texts.filter(pc.invert(pc.match_substring_regex(texts, _HEXADECIMAL)))
     if not len(texts):
         return []
@@ -102,7 +102,7 @@ def _extremes(texts: pa.Array, decimal: str) -> list[str]:
 
 
 def _range_of(texts: pa.Array) -> NDArray[np.int64]:
-    """Of long texts, 0 for integers that a float tells to the last digit, 1 for others, 2 for those above 64 bits."""
+    """The class of long texts: 0 for integers that a float tells exactly, 1 for others, 2 for those above 64 bits."""
     try:
         numbers: NDArray[np.int64] = pc.ascii_trim_whitespace(texts).cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid:

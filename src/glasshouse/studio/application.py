@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The application: the routes of all steps, what is told of jobs while they run, and the few files that pages need."""
+"""The application: the routes of all steps, the progress of jobs, and the few files that pages need."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOOK = 0.1  # seconds between two looks at a job
 
 
 def application(desk: Desk) -> Starlette:
-    """The studio at one desk; it must stand behind a `Guard`."""
+    """The studio for one desk; it must be protected by a `Guard`."""
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -62,7 +62,7 @@ def application(desk: Desk) -> Starlette:
 
 
 class _Noting:
-    """Takes note, for every request, of what runs when it comes."""
+    """Records, for every request, which jobs are running when it arrives."""
 
     def __init__(self, application: ASGIApp, desk: Desk) -> None:
         self._application, self._desk = application, desk
@@ -104,7 +104,7 @@ async def _asset(request: Request) -> Response:
 
 
 async def _events(request: Request) -> Response:
-    """How far a job is, whenever that changes, as server-sent events."""
+    """The progress of a job, sent whenever it changes, as server-sent events."""
     desk, name = desk_of(request), request.path_params["name"]
 
     async def told() -> AsyncIterator[str]:

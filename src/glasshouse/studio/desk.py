@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The desk: what one person decided about one table, what was found of it, and the work that runs for it."""
+"""The desk: one person's decisions about one table, the results about it, and the jobs that run for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATIENCE = 20.0  # seconds after which work ends at which nobody looks
 
 
 class Desk:
-    """What was decided and found.
+    """Decisions and results about one table.
 
     Parameters
     ----------
@@ -56,19 +56,19 @@ class Desk:
         return "file" in self.choices
 
     def open(self, file: str, shown_name: str, **how: Any) -> None:
-        """Begin with another table: everything that was decided and found before is forgotten."""
+        """Start with another table: all earlier decisions and results are forgotten."""
         self.clear()
         self.choices = {"file": file, **how}
         self.shown_name = shown_name
 
     def clear(self) -> None:
-        """Forget the table, and end all work on it."""
+        """Forget the table, and stop all jobs for it."""
         self.end()
         self._jobs.clear()
         self.choices, self.notes, self.shown_name, self.release = {}, {}, "", None
 
     def choose(self, **choices: Any) -> None:
-        """Decide; None takes a decision back."""
+        """Decide; None withdraws a decision."""
         for name, value in choices.items():
             if value is None or value in ("", [], {}):
                 self.choices.pop(name, None)
@@ -83,7 +83,7 @@ class Desk:
         self.published_from[out] = file
 
     def about(self, names: Iterable[str] | None = None) -> str:
-        """A fingerprint of what is decided, or of some of it: what was found for another one is out of date."""
+        """A fingerprint of all decisions, or of some: results for another fingerprint are out of date."""
         chosen = self.choices if names is None else {name: self.choices.get(name) for name in names}
         return json.dumps(chosen, sort_keys=True, default=str)
 
@@ -98,13 +98,13 @@ class Desk:
         about: Any = None,
         after: Callable[[Job], None] | None = None,
     ) -> Job:
-        """Start work under a name, in place of what ran or was found under it; see `Job`."""
+        """Start a job under a name, replacing a running job or a result with this name; see `Job`."""
         self.cancel(name)
         job = self._jobs[name] = Job(task, given, about=about, after=after)
         return job
 
     def job(self, name: str, *, about: Any = None) -> Job | None:
-        """The work of a name, unless there is none, or it is about something else than what is decided now."""
+        """The job with a name; None if there is none, or if it is for other decisions than the current ones."""
         job = self._jobs.get(name)
         return None if job is None or (about is not None and job.about != about) else job
 
@@ -114,22 +114,22 @@ class Desk:
         return job.result if job is not None and job.state == "done" else None
 
     def cancel(self, name: str) -> None:
-        """End the work of a name."""
+        """Stop the job with a name."""
         if name in self._jobs:
             self._jobs[name].cancel()
 
     def forget(self, name: str) -> None:
-        """End the work of a name, and forget what came of it."""
+        """Stop the job with a name, and forget its result."""
         self.cancel(name)
         self._jobs.pop(name, None)
 
     @property
     def running(self) -> frozenset[str]:
-        """The names of the work that runs now."""
+        """The names of the running jobs."""
         return frozenset(name for name, job in list(self._jobs.items()) if job.runs)
 
     def attend(self) -> None:
-        """A page of the studio is open: all work goes on."""
+        """Record that a page of the studio is open, so that all jobs continue."""
         for job in list(self._jobs.values()):
             job.attend()
 
@@ -140,7 +140,7 @@ class Desk:
                 job.cancel()
 
     def end(self) -> None:
-        """End all work."""
+        """Stop all jobs."""
         for job in self._jobs.values():
             job.cancel()
         for job in self._jobs.values():

@@ -46,7 +46,7 @@ HEADERS = {
 
 
 class Guard:
-    """Stands before an application.
+    """Checks all requests before the application gets them.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ class Guard:
         return len(given) == 1 and hmac.compare_digest(given[0].encode(), self._secret.encode())
 
     def _is_own(self, headers: dict[bytes, str]) -> bool:
-        """Whether a request was sent by a page of ours: a browser lets no page write these headers itself."""
+        """Whether one of our pages sent a request: a browser writes these headers itself, and lets no page do so."""
         origin = headers.get(b"origin", "null")
         if origin != "null":
             return origin.removeprefix("http://") in self._hosts
         return headers.get(b"sec-fetch-site") == "same-origin"  # our pages hide where they are, from ours too
 
     async def _bounded(self, scope: Scope, headers: dict[bytes, str], receive: Receive, send: Send) -> None:
-        """Let a body through while it is neither too long nor too slow."""
+        """Pass on a request body as long as it is neither too long nor too slow."""
         most = MOST_UPLOADED if scope["path"] in UPLOADS else MOST_SENT
         length = headers.get(b"content-length", "0")
         if not length.isdecimal() or int(length) > most:
@@ -173,7 +173,7 @@ def _several(scope: Scope, name: bytes) -> bool:
 
 
 def _with_headers(send: Send) -> Send:
-    """Every answer says what a browser may do with it."""
+    """Add the headers to every answer that restrict the browser."""
     own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
     names = {name for name, _ in own}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job: long work in a process of its own, which tells how far it is, and can be ended at once.
+"""A job: long work in a process of its own, which reports its progress, and can be stopped at once.
 
 The process is a new one and leads a group, so that everything it starts ends with it. It gets one pickle on
 its standard input, and writes pickles: how far it is, parts of what it found, and at the end what came of it. When its
@@ -34,13 +34,13 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Tell(Protocol):
-    """How a task tells what it does."""
+    """The functions by which a task reports what it does."""
 
     def progress(self, what: str, done: int, total: int) -> None:
         """What is being done, how much of it is done, and of how much; a total of 0 is not known."""
 
     def part(self, found: Any) -> None:
-        """Something that is worth showing before all is done."""
+        """Report a partial result that is worth showing."""
 
 
 class Job:
@@ -95,16 +95,16 @@ class Job:
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is still running."""
         return self.state == "running"
 
     def attend(self) -> None:
-        """Somebody looks at it."""
+        """Record that somebody is watching it."""
         self._seen = time.monotonic()
 
     @property
     def unattended(self) -> float:
-        """Seconds since somebody looked at it."""
+        """The seconds since somebody last watched it."""
         return time.monotonic() - self._seen
 
     def cancel(self) -> None:
@@ -120,7 +120,7 @@ class Job:
         return self._ended.wait(seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """How far it is, as plain data."""
+        """Its progress, as plain data."""
         return {
             "state": self.state,
             "what": self.what,
@@ -192,7 +192,7 @@ class Job:
 
 
 class _Teller:
-    """Writes messages to the studio; progress not more often than the eye can follow."""
+    """Sends messages to the studio; progress at most as often as a person can follow."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "wb")
@@ -217,7 +217,7 @@ class _Teller:
 
 
 def work() -> None:
-    """Do what the studio asks for, once."""
+    """Do one piece of work for the studio."""
     from glasshouse.database import masked
 
     tell = _Teller()
@@ -245,7 +245,7 @@ def work() -> None:
 
 
 def _told(error: GlasshouseError) -> str:
-    """What an error says, with what it says was written before it came, and without passwords."""
+    """The message of an error, with a note on what was written before it, and without passwords."""
     from glasshouse.database import masked
 
     return masked("; ".join([str(error), *notes_of(error)]))
@@ -260,7 +260,7 @@ def _sendable(error: GlasshouseError) -> GlasshouseError | None:
 
 
 def _end_with_studio() -> None:
-    """Wait until the studio closes the pipe, and end everything then."""
+    """Wait until the studio closes the pipe, then stop everything."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdin.buffer.read(1)
     os.killpg(0, signal.SIGKILL)

@@ -47,7 +47,7 @@ _LONGEST = 200  # characters of a number
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Something to fill in.
+    """An input field.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Offer:
 
     @property
     def principle(self) -> type[Principle]:
-        """Its class."""
+        """The class of the principle."""
         return catalog.TARGETS[self.name] if self.name in catalog.TARGETS else catalog.PRINCIPLES[self.name]
 
     @property
@@ -225,7 +225,7 @@ OFFERS = {offer.name: offer for offer in _LISTED}
 
 
 def asks(choices: Mapping[str, Any]) -> bool:
-    """Whether something is asked for."""
+    """Whether some principle is chosen."""
     return any(choices.get(name) is not None for name in ASKED if name not in ("distance", "lambda_", "domain"))
 
 
@@ -316,7 +316,7 @@ def _asked(choices: Mapping[str, Any]) -> list[str]:
 
 
 def choices_for(principle: Principle) -> dict[str, Any]:
-    """The choices that ask for a principle, and for nothing else: those that are None are taken back.
+    """The choices for a principle alone: those that are None are removed.
 
     >>> import glasshouse as gh
     >>> found = choices_for(gh.AllOf(gh.KAnonymity(4), gh.RecursiveLDiversity(c="1/2", ell=3)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table that is open: looked at when it is opened, and checked whenever something else is decided about it."""
+"""The open table: examined when it is opened, and checked whenever a decision about it changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def begin(
     password: str | None = None,
     **how: Any,
 ) -> None:
-    """Open a table and start to look at it; what was decided about another one is forgotten.
+    """Open a table and start to examine it; decisions about an earlier table are forgotten.
 
     ``hospital`` is how many patients are to be made up and written into the file first. A password of a database stays
     in the environment of the studio, where libpq looks for it, until another table is opened; one in an address is
@@ -63,13 +63,13 @@ def begin(
 
 
 def name_of(address: Address, table: str | None = None) -> str:
-    """What a table of a database is called."""
+    """The name of a table of a database."""
     what = table or address.table or "a query"
     return f"{what} in {address.database or 'the database'} at {address.host or 'this machine'}"
 
 
 def _restore(password: str | None) -> None:
-    """Put back what was there before a password was typed."""
+    """Restore the environment variable that was there before a password was typed."""
     if password is None:
         os.environ.pop(_PASSWORD, None)
     else:
@@ -93,7 +93,7 @@ def look(desk: Desk) -> None:
 
 
 def look_job(desk: Desk) -> Job | None:
-    """The look at the table; it is begun again if it was ended because nobody was there."""
+    """The job that examines the table; it is restarted if it was stopped because nobody was watching."""
     job = desk.job("look", about=desk.about(READ)) if desk.has_table else None
     if job is not None and job.state == "cancelled" and job.unattended > _UNATTENDED:
         look(desk)
@@ -104,7 +104,7 @@ def look_job(desk: Desk) -> Job | None:
 
 
 def found(desk: Desk) -> dict[str, Any] | None:
-    """What was found by looking at the table, or None; what it suggests is decided, if nothing was decided before."""
+    """The result of examining the table, or None; its suggestions become decisions, if there were none."""
     seen: dict[str, Any] | None = desk.found("look", about=desk.about(READ)) if desk.has_table else None
     if seen is not None and "adopted" not in desk.notes:
         desk.notes["adopted"] = True
@@ -114,7 +114,7 @@ def found(desk: Desk) -> dict[str, Any] | None:
 
 
 def adopt(desk: Desk, seen: dict[str, Any]) -> None:
-    """Decide what the look suggests, where nothing is decided."""
+    """Adopt the suggestions where nothing is decided."""
     suggested = seen["suggested"]
     if not any(desk.choices.get(name) for name in ("quasi", "sensitive", "identifier")):
         sensitive = [suggested["sensitive"]] if suggested["sensitive"] else []
@@ -146,7 +146,7 @@ def check(desk: Desk) -> None:
 
 
 def check_job(desk: Desk) -> Job | None:
-    """The check of what is decided now."""
+    """The check of the current decisions."""
     job = desk.job("check", about=desk.about((*READ, *DECIDED))) if desk.choices.get("quasi") else None
     if job is not None and job.state == "cancelled" and job.unattended > _UNATTENDED:
         desk.forget("check")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The outlook: what choices would promise for a table, in plain words; and where they cannot be, what can be instead.
+"""The outlook: what choices would guarantee for a table, in plain words; and alternatives if that is impossible.
 
 It is made from a `Sketch` by the functions that `publish` itself uses, so that nothing is promised or refused here that
 would not be there.
@@ -46,7 +46,7 @@ _WHO = {
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """Something that can be done: by a button, which makes these choices; those that are None are taken back."""
+    """A possible remedy: a button that makes these choices; those that are None are removed."""
 
     name: str
     button: str
@@ -152,7 +152,7 @@ def title_of(principle: Principle | Mapping[str, Principle]) -> str:
 
 
 def obstacle_of(error: Infeasible) -> dict[str, Any]:
-    """The value that is too frequent, as a text if there is one, in which column, and how many people have it."""
+    """The value that is too frequent, as text, its column, and the number of people who have it."""
     value = None if error.value is None else text_of(error.value)
     return {"value": value, "column": error.column, "count": error.count, "of": error.of}
 
@@ -181,7 +181,7 @@ def _told(found: Outlook, sketch: Sketch, asked: Principle | Mapping[str, Princi
 
 
 def costs_of_larger(sketch: Sketch, ell: int) -> list[tuple[int, int]]:
-    """For the next values of l above this one, how many people would have to be left out.
+    """The number of people who would have to be left out, for the next larger values of l.
 
     >>> import glasshouse as gh
     >>> from glasshouse.journeys.advice.sketch import Sketch
@@ -198,7 +198,7 @@ def costs_of_larger(sketch: Sketch, ell: int) -> list[tuple[int, int]]:
 
 
 def _remedies(sketch: Sketch, choices: Mapping[str, Any]) -> list[Remedy]:
-    """What works in place of a promise that the table cannot keep, as buttons."""
+    """The alternatives to a guarantee that the table does not allow, as buttons."""
     found = []
     for way in ways_out(sketch, principle_of(choices)):
         changes = changes_of(way)

@@ -55,7 +55,7 @@ class Step:
 
 @cache
 def environment() -> Environment:
-    """Templates of the studio, escaped as the pages of the package are."""
+    """The template engine of the studio, with escaping as in the pages of the package."""
     return environment_of("glasshouse.studio", "glasshouse.pages")
 
 
@@ -66,7 +66,7 @@ def desk_of(request: Request) -> Desk:
 
 
 def page(request: Request, template: str, *, status: int = 200, **given: Any) -> Response:
-    """A whole page, with the rail."""
+    """A complete page, with the list of steps."""
     from glasshouse.studio.steps import STEPS
 
     desk = desk_of(request)
@@ -109,5 +109,5 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 
 def seen(error: BaseException) -> str:
-    """What a page says of an error: ours are written for people, others are not."""
+    """The text of a page for an error: our own messages are written for users, others are not shown."""
     return str(error) if isinstance(error, GlasshouseError) else f"an error in Glasshouse ({type(error).__name__})"

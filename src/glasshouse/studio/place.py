@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The place of a release: what stands in the folder that somebody names, in words, before anything is written."""
+"""The place of a release: what is in the chosen folder, in words, before anything is written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GETS = "Two folders are made in it: release, which may be published, and audit,
 
 @dataclass(frozen=True)
 class Place:
-    """What stands there.
+    """What is at the place.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server: listens on this machine alone, says where, and leaves nothing behind when it ends."""
+"""The server: it listens on this machine only, prints its address, and removes its files when it ends."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spelling: what was decided at a desk, as the command, the call of Python and the policy that do the same.
+"""Spelling: decisions at a desk as an equivalent command, Python call and policy.
 
 They work as they stand while the workspace exists. What lies in it, such as a file that was dropped on the page or a
 taxonomy that was edited there, is named, for a workspace that is not kept is removed when the studio ends.
@@ -47,7 +47,7 @@ class Spelling:
 
 
 def spelling_of(desk: Desk, choices: Mapping[str, Any] | None = None, *, force: bool = False) -> Spelling:
-    """Spell what is decided at a desk, or other choices made there.
+    """The three forms of the decisions at a desk, or of other choices made there.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taxonomies in the studio: a rule as a text, a file, or an outline that is typed; and what they make of a column.
+"""Taxonomies in the studio: a rule as text, a file, or a typed outline; and their result for a column.
 
 An outline has a label on each line, and what a label stands for is indented below it:
 
@@ -142,7 +142,7 @@ def _label(text: str, number: int) -> str:
 
 
 def outline_of(taxonomy: Taxonomy) -> list[str]:
-    """The lines of a listed taxonomy.
+    """The lines of a taxonomy that is listed value by value.
 
     >>> from glasshouse.microdata import Taxonomy
     >>> outline_of(Taxonomy.from_nested({"any": {"lungs": ["flu"]}}))
@@ -163,7 +163,7 @@ def _outline(nested: Any) -> list[str]:
 
 
 def outline_of_values(values: pa.Array, rule: Taxonomy | None = None) -> list[str]:
-    """The lines of a tree to begin with: what a rule makes of the values, or all of them below the root.
+    """The lines of an initial tree: the groups that a rule makes of the values, or all values below the root.
 
     >>> from glasshouse.microdata import Taxonomy
     >>> outline_of_values(pa.array(["11", "12"]), Taxonomy.prefix(length=2))

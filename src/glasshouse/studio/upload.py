@@ -27,7 +27,7 @@ _NO_FORM = "the form could not be read: choose a file, and send it again"
 
 
 class Upload:
-    """A file that was sent: the name that its sender gave it, and where it lies."""
+    """An uploaded file: the name that its sender gave it, and its path."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path

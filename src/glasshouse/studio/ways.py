@@ -25,7 +25,7 @@ _SMALL = 2_000  # up to so many rows everything is measured
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a method or recoding, as a field of a form.
+    """A parameter of a method or recoding, as an input field.
 
     ``kind`` is ``columns`` or ``weights``, which name columns by their numbers, ``lists``, of columns, ``lines``,
     ``flag`` or ``text``; ``choice`` is set where the parameter is a choice of its own.
@@ -38,7 +38,7 @@ class Parameter:
 
 
 def efforts(n_people: int) -> dict[str, Any]:
-    """How much is done for a comparison of a table with so many people: less for a large one.
+    """The effort of a comparison for a table with so many people: smaller for a large table.
 
     >>> efforts(300)["runs"], efforts(1_000_000)["most_rows"]
     (3, 10000)
@@ -48,7 +48,7 @@ def efforts(n_people: int) -> dict[str, Any]:
 
 
 def fitting(requirement: Requirement) -> dict[str, dict[str, Any]]:
-    """Every method of the catalogue: against whom it holds under a requirement, or why it does not fit."""
+    """Every method of the catalogue: the attacker against whom it protects, or why it does not fit."""
     found = {}
     for name, cls in catalog.METHODS.items():
         try:
@@ -125,7 +125,7 @@ def parameters_of(cls: type[Any]) -> list[Parameter]:
 
 
 def hand_texts(choices: Mapping[str, Any], columns: Sequence[str]) -> dict[str, str]:
-    """What stands in the fields of a form for the way that is chosen, where it is not what is usual."""
+    """The texts in the fields of a form for the chosen way, where it differs from the usual one."""
     texts = {}
     for room, with_, classes in _rooms():
         for name, cls in classes.items():
@@ -197,7 +197,7 @@ def _rooms() -> tuple[tuple[str, str, Mapping[str, type[Any]]], ...]:
 
 
 def _value(parameter: Parameter, text: str, columns: Sequence[str]) -> Any:
-    """A parameter as a choice; what is no number stays text, of which the parameter's owner says what is wrong."""
+    """A parameter as a choice; what is not a number stays text, whose error the parameter's owner reports."""
     match parameter.kind:
         case "columns":
             return _columns(parameter, text, columns)

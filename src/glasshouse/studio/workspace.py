@@ -66,7 +66,7 @@ class Workspace:
         return self._kept
 
     def new(self, room: str, name: str) -> Path:
-        """A path for a new file in a folder of the workspace; of the name that was given, only what is harmless."""
+        """A path for a new file in a folder of the workspace; only harmless parts of the given name are used."""
         folder = self.folder / room
         folder.mkdir(mode=0o700, exist_ok=True)
         stem, dot, suffix = safe_name(name).rpartition(".")
@@ -88,7 +88,7 @@ class Workspace:
 
 
 def safe_name(name: str) -> str:
-    r"""A name for a file, from one that came from outside.
+    r"""A safe file name, made from one that came from outside.
 
     >>> safe_name("C:\\tables\\my patients (2).csv"), safe_name(".."), safe_name("\u202eevil.csv")
     ('my patients _2_.csv', 'table', '_evil.csv')

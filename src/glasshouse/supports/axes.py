@@ -85,7 +85,7 @@ class Axis:
 
     @classmethod
     def of(cls, name: str, kind: str, supports: Sequence[Support], points: Sequence[Any] | None = None) -> Axis:
-        """Take supports as points; with ``points`` these are all the values that the attribute can have."""
+        """Convert supports to points; ``points``, if given, are all values that the attribute can have."""
         axis = cls(name, kind, tuple(support.spelled_out for support in supports))
         if points is None:
             endless = sum(cell.unlisted for cell in axis.cells)
@@ -150,12 +150,12 @@ class Axis:
         return np.cumsum([0, *map(len, runs)], dtype=np.int64), low, high
 
     def covers(self, value: Any) -> NDArray[np.bool_]:
-        """Which cells a value may stand in."""
+        """Which cells may contain a value."""
         places = Places([value], self.kind)
         return np.array([bool(places.inside(support)) for support in self.supports], bool)
 
     def draw(self, cell: NDArray[np.int32], source: Source) -> pa.Array:
-        """Draw a value of each of these cells, every point as likely as any other."""
+        """Draw a value of each of these cells, with equal probability for every point."""
         missing = np.array([c.missing for c in self.cells], bool)[cell]
         sizes = np.array([c.size for c in self.cells], np.int64)[cell]
         measured = sizes == 0
@@ -220,7 +220,7 @@ def _points_of(support: Support, kind: str) -> CellPoints:
 
 @dataclass(frozen=True, slots=True)
 class NodeSupport(Support):
-    """A published node of a taxonomy that is not known as a whole; a value, if it is a leaf of it.
+    """A published node of a taxonomy that is only partly known; it is a value if it is a leaf.
 
     Which values a node covers is not told, nor how many. What is told is which published nodes lie within which. So a
     question is answered where that decides it: a node that is asked for, or lies within one, is in the answer as a
@@ -243,7 +243,7 @@ class NodeSupport(Support):
     """The value that the cell shows, if it shows a single value."""
 
     def share(self, values: ValueSet) -> float:
-        """All of it or nothing, where what is told decides."""
+        """The share of the node in a set: 1 or 0, where the known part decides that."""
         if values.cuts and self.nodes.told:
             pieces = values.pieces()
             if isinstance(pieces, Listing):
@@ -264,7 +264,7 @@ class NodeSupport(Support):
         return float(cofinite)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """Of a value."""
+        """Mean and mean square, if the node is a value."""
         if self.value is None:
             raise self.nodes.refusal(self.label)
         return self.value.moments(values)
@@ -277,7 +277,7 @@ class NodeSupport(Support):
 
 
 def node_supports(reader: CellSupports, cells: Sequence[str], nodes: Nodes) -> tuple[Support, ...]:
-    """What the cells of a column stand for whose taxonomy is not known as a whole."""
+    """What the cells of a column stand for if its taxonomy is only partly known."""
     if nodes.told:
         return tuple(_told(reader, cell, nodes) for cell in cells)
     bare_cells = (cell.removesuffix(OR_MISSING) for cell in cells)
@@ -297,7 +297,7 @@ def _told(reader: CellSupports, cell: str, nodes: Nodes) -> Support:
 
 
 def _untold(reader: CellSupports, cell: str, nodes: Nodes) -> Support:
-    """By older formats a text may be a value or a node; what has another shape explains itself."""
+    """In older formats a text may be a value or a node; cells of another form are unambiguous."""
     if cell.endswith(OR_MISSING):
         return OrMissing(_untold(reader, cell.removesuffix(OR_MISSING), nodes))
     if reader.kind != "category" or cell == MISSING:

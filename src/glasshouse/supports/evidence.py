@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence: the tables of a release, ready to be asked how many of their records a condition covers.
+"""Evidence: the tables of a release, prepared for counting how many records satisfy a condition.
 
 What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
 and the histograms of one sensitive column. A `Reading` has all of it, for some attributes.
@@ -51,7 +51,7 @@ class Weight:
 
     @classmethod
     def of(cls, column: PublishedColumn) -> Weight:
-        """Read what is told of the column."""
+        """Read the description of the column."""
         told = column.weight or {}
         return cls(column.name, dict(zip(map(float, told["means"]), map(float, told["deviations"]), strict=True)))
 
@@ -83,7 +83,7 @@ class Evidence:
         return {c.name: "category" if c.name in self.release.sets else c.kind for c in asked}
 
     def members(self, column: str) -> Members | None:
-        """Which single values the published sets of a column have; None of a column whose values are no sets."""
+        """The single values in the published sets of a column; None for a column without sets."""
         if column not in self.release.sets:
             return None
         return members_of_texts(column, self.published(column).values)
@@ -100,11 +100,11 @@ class Evidence:
 
     @cached_property
     def asked_kinds(self) -> dict[str, str]:
-        """As `kinds`, with the parts of compound columns, which can be asked about as well."""
+        """The columns of `kinds` with the parts of compound columns, which can be asked about as well."""
         return {**self.kinds, **{name: parts[place].kind for name, (_, place, parts) in self.parts.items()}}
 
     def home_of(self, name: str) -> str:
-        """The published column that tells of a column: the compound one of which it is a part, else itself."""
+        """The published column that contains a column: the compound column of which it is a part, else itself."""
         return self.parts[name][0] if name in self.parts else name
 
     def sensitive_values(self, name: str) -> tuple[Any, ...]:
@@ -166,7 +166,7 @@ class Evidence:
         return [name for name in homes if name in self.release.recipe.sensitive]
 
     def domain_of(self, published: Published) -> tuple[Any, ...]:
-        """The sensitive values that a question may be about: those published; of a sample, those declared."""
+        """The sensitive values that a question may name: the published ones; for a sample, the declared ones."""
         declared = self.release.recipe.recoding.get("domain") if published.kind == "sample" else None
         if declared is None:
             return published.values
@@ -198,7 +198,7 @@ class Evidence:
         return self._supports[attribute, cells]
 
     def clock(self, column: str) -> Clock:
-        """By which clock the times of a column are shown."""
+        """The clock by which the times of a column are shown."""
         if self.home_of(column) in self.release.recipe.sensitive:
             moments = [value for value in self.sensitive_values(column) if isinstance(value, dt.datetime)]
             return Clock(column, frozenset(moment.utcoffset() for moment in moments))
@@ -222,7 +222,7 @@ class Evidence:
 
     @property
     def is_exact(self) -> bool:
-        """Whether cells are the values themselves."""
+        """Whether cells are exact values."""
         return self.release.layout.exact
 
     def _read(self, reader: CellSupports, seats: Seats) -> tuple[Support, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proportions: which values of a known domain every published cell stands for, and how much of it a question covers.
+"""Proportions: the values of a known domain that every published cell stands for, and the share in a question.
 
 A domain is a list of values that everybody knows. A cell stands for those of them that lie in it, each as likely as any
 other: a question covers the part of a cell whose values it asks for. Where it asks for every value apart (GROUP BY),
@@ -30,7 +30,7 @@ __all__ = ["GroupingColumn", "Places", "Proportions"]
 
 
 class Places:
-    """Where the values of a domain stand in it, by their texts; a missing value is none of these texts.
+    """The positions of values in a domain, by their texts; a missing value has none of these texts.
 
     >>> Places(["a", "b", None], "category").of("b")
     1
@@ -60,7 +60,7 @@ class Places:
         return self._by_text.get(None if value is None else key_of(value))
 
     def inside(self, support: Support) -> list[range]:
-        """The places of the values that a cell stands for: ascending runs of them."""
+        """The positions of the values that a cell stands for, as ascending runs."""
         if isinstance(support, OrMissing):
             missing = self.of(None)
             runs = self.inside(support.support)
@@ -89,7 +89,7 @@ class Places:
 
 
 def _runs(places: Sequence[int]) -> list[range]:
-    """Put neighbouring places together."""
+    """Merge neighbouring positions."""
     found: list[range] = []
     for place in places:
         if found and found[-1].stop == place:
@@ -110,7 +110,7 @@ class Proportions:
 
     @classmethod
     def of(cls, supports: Iterable[Support], places: Places) -> Proportions:
-        """Read what cells stand for; one that stands for no value of the domain is refused."""
+        """Determine what cells stand for; refused if a cell stands for no value of the domain."""
         runs = [places.inside(support) for support in supports]
         if not all(runs):
             raise InputError(
@@ -142,7 +142,7 @@ class Proportions:
         return found
 
     def shares(self, place: int) -> NDArray[np.float64]:
-        """How likely each cell stands for the value at one place."""
+        """The probability that each cell stands for the value at one position."""
         found = np.zeros(len(self))
         inside = self._cells[(self.lows <= place) & (place < self.highs)]
         found[inside] = 1 / self.sizes[inside]

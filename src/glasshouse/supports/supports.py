@@ -58,7 +58,7 @@ class Support(ABC):
 
     @abstractmethod
     def share(self, values: ValueSet) -> float:
-        """How likely one of them is in a set of values."""
+        """The probability that the value is in a set of values."""
 
     @abstractmethod
     def moments(self, values: ValueSet) -> tuple[float, float]:
@@ -76,7 +76,7 @@ class Support(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Support):
-    """Some values, each as likely as any other; None is a missing one.
+    """Some values, all equally likely; None is a missing value.
 
     >>> from glasshouse.supports.value_sets import ValueSet
     >>> Listed(("F", "M")).share(ValueSet.of(["F"]))
@@ -86,11 +86,11 @@ class Listed(Support):
     values: tuple[Any, ...]
 
     def share(self, values: ValueSet) -> float:
-        """Count them."""
+        """The share of the values in a set, by counting."""
         return sum(value in values for value in self.values) / len(self.values)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """Add them up."""
+        """The mean and mean square over a set, by summing."""
         found = [float(value) for value in self.values if value is not None and value in values]
         return sum(found) / len(self.values), sum(v * v for v in found) / len(self.values)
 
@@ -101,7 +101,7 @@ class Listed(Support):
 
 @dataclass(frozen=True, slots=True)
 class Span(Support):
-    """Everything from one number, day or moment to another; the ends are in it unless told.
+    """Everything from one number, day or moment to another; the ends are included by default.
 
     Ends are numbers: days of dates since the year 1, microseconds of timestamps. Whole numbers and days are counted,
     and then both ends are in it.
@@ -123,11 +123,11 @@ class Span(Support):
         return self.kind in ("integer", "date")
 
     def share(self, values: ValueSet) -> float:
-        """Count or measure what is in the set."""
+        """The share in a set, by counting or measuring."""
         return self._bounded(values, 0)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """Sum or integrate over what is in the set."""
+        """The mean and mean square over a set, by summing or integrating."""
         return self._bounded(values, 1), self._bounded(values, 2)
 
     def _bounded(self, values: ValueSet, power: int) -> float:
@@ -180,7 +180,7 @@ class _Steps(Sequence[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Endless(Support):
-    """Everything above or below a value, or everything: nobody says where the values end.
+    """Everything above or below a value, or everything: the ends are unknown.
 
     A question is answered if it asks for all of it or for nothing of it, and refused otherwise.
 
@@ -196,7 +196,7 @@ class Endless(Support):
     closed_high: bool = True
 
     def share(self, values: ValueSet) -> float:
-        """All or nothing."""
+        """1 or 0 if the set contains all or none of it; refused otherwise."""
         extent = self.extent(whole=values.whole)
         if not (extent & values).has_values:
             return 0.0
@@ -205,7 +205,7 @@ class Endless(Support):
         return 1.0
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """Nothing, or unknown."""
+        """0 if the set contains nothing of it; refused otherwise."""
         if (self.extent(whole=values.whole) & values).has_values:
             raise self._unknown()
         return 0.0, 0.0
@@ -215,7 +215,7 @@ class Endless(Support):
         return ValueSet.between(self.low, self.high, closed=(self.closed_low, self.closed_high), whole=whole)
 
     def listed(self) -> None:
-        """They cannot be listed."""
+        """Nothing: the values cannot be listed."""
         return
 
     def _unknown(self) -> InputError:
@@ -228,7 +228,7 @@ class Endless(Support):
 
 @dataclass(frozen=True, slots=True)
 class Prefix(Support):
-    """Texts that begin alike, the rest being so many digits: ``476**``.
+    """Texts with the same beginning, followed by a given number of digits: ``476**``.
 
     If the column shows other characters than digits, nobody can say how many texts there are behind the stars: a
     question about some of them is refused.
@@ -244,7 +244,7 @@ class Prefix(Support):
     name: str = ""
 
     def share(self, values: ValueSet) -> float:
-        """Count the listed ones among all that begin so."""
+        """The share of the set's texts with this beginning among all such texts."""
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
             return self._share_of_a_range(values)
@@ -256,7 +256,7 @@ class Prefix(Support):
         return 1 - share if pieces.cofinite else share
 
     def _share_of_a_range(self, values: ValueSet) -> float:
-        """Texts with one beginning lie together in the order of texts: all of them are in it, or none, or some."""
+        """The share of a range of texts: texts with one beginning are adjacent, so all, none or some are in it."""
         extent = ValueSet.between(self.start, self.start + chr(0x10FFFF))
         if not (extent & values).has_values:
             return 0.0
@@ -268,7 +268,7 @@ class Prefix(Support):
         return sum(text in values for text in texts) / len(texts)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """Texts have none."""
+        """Nothing: texts have no moments."""
         raise InputError("a sum is only possible for a column of numbers")
 
     def covers(self, text: str) -> bool:
@@ -283,7 +283,7 @@ class Prefix(Support):
 
     @property
     def spelled_out(self) -> Support:
-        """All that begin so, where they can be listed."""
+        """All texts with this beginning, if they can be listed."""
         texts = self.listed()
         return self if texts is None else Listed(tuple(texts))
 
@@ -307,11 +307,11 @@ class OrMissing(Support):
         return 0.5 if values is None else 1 / (len(values) + 1)
 
     def share(self, values: ValueSet) -> float:
-        """Mix the two."""
+        """The share in a set, with the missing value included."""
         return (1 - self._weight) * self.support.share(values) + self._weight * (None in values)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
-        """A missing value adds nothing."""
+        """The moments over a set; a missing value contributes 0."""
         mean, square = self.support.moments(values)
         return (1 - self._weight) * mean, (1 - self._weight) * square
 
@@ -362,7 +362,7 @@ class CellSupports:
         return tuple(map(self.support, read))
 
     def read(self, text: str) -> Cell:
-        """What a cell says."""
+        """Parse a cell."""
         return self._grammar.parse(text)
 
     def value(self, text: str) -> Any:
@@ -410,7 +410,7 @@ class CellSupports:
 
     @cached_property
     def offsets(self) -> frozenset[dt.timedelta | None]:
-        """The offsets that the column's times have; None for times without one."""
+        """The offsets of the column's times; None for times without offsets."""
         found: set[dt.timedelta | None] = set()
         for cell in self._read_cells:
             found.update(end.utcoffset() for end in _ends_of(cell) if isinstance(end, dt.datetime))
@@ -427,7 +427,7 @@ class CellSupports:
 
     @cached_property
     def _known(self) -> dict[str, Any]:
-        """Texts that are values for sure, for they stand in a set of the column."""
+        """Texts that are certainly values, because they are in a set of the column."""
         if self.kind != "category":
             return {}
         alone = Grammar(kind=self.kind, joined=self.foreign)
@@ -452,7 +452,7 @@ class CellSupports:
         return Span(at, to, self.kind, closed_low, closed_high, zoned(low))
 
     def _of_period(self, start: Any, stop: Any) -> Support:
-        """A period by the clock that the column shows."""
+        """A period, by the clock of the column."""
         if self.kind == "date":
             return self._span(start, stop - dt.timedelta(days=1))
         shown = self.offsets - {None}
@@ -523,7 +523,7 @@ class CellSupports:
 
 
 def _ends_of(cell: Cell) -> tuple[Any, ...]:
-    """The values that a cell names."""
+    """The values named in a cell."""
     match cell:
         case Value(value):
             return (value,)
@@ -535,7 +535,7 @@ def _ends_of(cell: Cell) -> tuple[Any, ...]:
 
 
 def number_of(value: Any, kind: str) -> Any:
-    """Where a value lies on its column's line; a moment of a zone where the clock of offset 0 has it."""
+    """The position of a value on its column's line; for a moment with a zone, the one in UTC."""
     if isinstance(value, str):
         try:
             return Decimal(value)

@@ -36,7 +36,7 @@ Cut = tuple[Any, int]
 
 
 class Interval(NamedTuple):
-    """Everything between two ends, each of which may be in it or not; None where there is no end."""
+    """Everything between two ends, each included or not; None for an open end."""
 
     low: Any
     high: Any
@@ -55,7 +55,7 @@ class Interval(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """These values, or all but these."""
+    """The listed values, or all values except these."""
 
     values: tuple[Any, ...]
     cofinite: bool
@@ -88,12 +88,12 @@ class ValueSet:
 
     @classmethod
     def everything(cls) -> ValueSet:
-        """Every value, and missing."""
+        """All values, including missing."""
         return cls(True, (), True)
 
     @classmethod
     def nothing(cls) -> ValueSet:
-        """No value."""
+        """The empty set."""
         return cls(False, (), False)
 
     @classmethod
@@ -120,7 +120,7 @@ class ValueSet:
 
     @classmethod
     def between(cls, low: Any, high: Any, *, closed: tuple[bool, bool] = (True, True), whole: bool = False) -> ValueSet:
-        """Everything from one value to another, without missing; None where there is no end.
+        """All values from one to another, without missing; None for an open end.
 
         >>> print(ValueSet.between(30, 40, closed=(False, False), whole=True))
         [31, 39]
@@ -137,12 +137,12 @@ class ValueSet:
 
     @classmethod
     def above(cls, low: Any, *, closed: bool = False, whole: bool = False) -> ValueSet:
-        """Everything above a value, or from it on if closed."""
+        """All values above a value, including it if closed."""
         return cls.between(low, None, closed=(closed, False), whole=whole)
 
     @classmethod
     def below(cls, high: Any, *, closed: bool = False, whole: bool = False) -> ValueSet:
-        """Everything below a value, or up to it if closed."""
+        """All values below a value, including it if closed."""
         return cls.between(None, high, closed=(False, closed), whole=whole)
 
     @classmethod
@@ -173,21 +173,21 @@ class ValueSet:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in it, not even missing."""
+        """Whether it contains nothing, not even missing."""
         return not (self.starts or self.cuts or self.missing)
 
     @property
     def has_values(self) -> bool:
-        """Whether some value is in it, missing aside."""
+        """Whether it contains some value other than missing."""
         return self.starts or bool(self.cuts)
 
     @property
     def is_everything(self) -> bool:
-        """Whether every value is in it, and missing too."""
+        """Whether it contains every value, and missing too."""
         return self.starts and not self.cuts and self.missing
 
     def intervals(self) -> tuple[Interval, ...]:
-        """Its values as separate intervals, ascending; single values are intervals too. Missing is not told.
+        """Its values as disjoint intervals, ascending; single values are intervals too. Missing is ignored.
 
         >>> ValueSet.of([3]).intervals()
         (Interval(low=3, high=3, closed_low=True, closed_high=True),)
@@ -278,7 +278,7 @@ def _key(bits: Iterable[bool]) -> int:
 
 
 def _in_so_many(sets: Sequence[ValueSet], enough: int) -> ValueSet:
-    """What is in at least so many of the sets: walk over all cuts and count."""
+    """The values that are in at least a given number of the sets: go over all cuts and count."""
     changes: dict[Cut, int] = defaultdict(int)
     for some in sets:
         change = -1 if some.starts else 1
@@ -311,7 +311,7 @@ def _comparable() -> Iterator[None]:
 
 
 def _plain(value: Any, *, whole: bool = False) -> Any:
-    """A value as it is compared: decimals as floats (but exactly among whole numbers), moments by one clock."""
+    """A value in comparable form: decimals as floats (exact among whole numbers), moments in one zone."""
     if isinstance(value, float | Decimal) and isnan(value):
         raise InputError(
             "NaN (not a number) cannot be compared with other values: it counts as missing, so ask with IS NULL"
@@ -347,7 +347,7 @@ def _last_before(cut: Cut) -> Cut:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """By which clock the times of a column are shown.
+    """The clock by which the times of a column are shown.
 
     A time without an offset is what the column's clock shows. Where the column's times have different offsets, as they
     do when clocks are set back in autumn, such a time may be two moments: the question must say which.
@@ -361,7 +361,7 @@ class Clock:
     offsets: frozenset[dt.timedelta | None]  # the offsets of its times; None for times without one
 
     def moment(self, time: dt.datetime) -> dt.datetime:
-        """A time of a question as the column's times are; refused where that cannot be said."""
+        """A time in a question, converted to the form of the column's times; refused if that is impossible."""
         shown = self.offsets - {None}
         if time.tzinfo is not None and not shown:
             raise self._refused(time, "contains times without an offset from UTC: write the time without an offset too")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of Arrow IPC: how large their buffers become when they are unpacked, found out without unpacking them.
+"""Messages of Arrow IPC: the size of their buffers after decompression, determined without decompressing them.
 
 Every packed buffer begins with its true length, in eight bytes; where the buffers lie is told in the message before
 them, in the encoding of FlatBuffers, of which as much is read here as that needs. What is damaged raises `ValueError`
@@ -51,7 +51,7 @@ def _lengths(body: memoryview, batch: _Table) -> Iterator[int]:
 
 
 class _Table:
-    """A table of FlatBuffers: fields by their numbers, each at a place that its index tells."""
+    """A FlatBuffers table: fields by their numbers, each at a position that its index gives."""
 
     def __init__(self, content: memoryview, place: int) -> None:
         self._content = content
@@ -60,18 +60,18 @@ class _Table:
 
     @classmethod
     def root(cls, content: memoryview) -> _Table:
-        """The table that a buffer holds."""
+        """The table in a buffer."""
         found = cls.__new__(cls)
         found._content = content
         return cls(content, found._at("I", 0))
 
     def number(self, field: int, kind: str) -> int:
-        """A number, or 0."""
+        """A number; 0 if the field is missing."""
         place = self._field(field)
         return self._at(kind, place) if place else 0
 
     def inner(self, field: int) -> _Table | None:
-        """A table inside."""
+        """A nested table."""
         place = self._field(field)
         return _Table(self._content, place + self._at("I", place)) if place else None
 
@@ -99,7 +99,7 @@ class _Table:
 
 
 def messages(file: pa.NativeFile) -> Iterator[ipc.Message]:
-    """The messages of an Arrow file: where its end says that they are; of a stream, one after the other."""
+    """The messages of an Arrow file, at the positions that its footer gives; of a stream, one after the other."""
     if bytes(file.read(len(_MARK))) == _MARK:
         for place in _places(file):
             file.seek(place)

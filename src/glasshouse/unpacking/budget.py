@@ -33,7 +33,7 @@ _VALUE = 8  # bytes of a number
 
 
 def most_unpacked(n_bytes: int) -> int:
-    """How many bytes a packed file of this size may become: a hundred times as many, and half a gigabyte in any case.
+    """The allowed size after decompression: a hundred times the compressed size, and at least half a gigabyte.
 
     >>> most_unpacked(1_000), most_unpacked(10_000_000)
     (536870912, 1000000000)
@@ -50,11 +50,11 @@ class Room:
 
     @classmethod
     def of(cls, path: Path) -> Room:
-        """A hundred times the file, and half a gigabyte in any case."""
+        """The limit for this file: a hundred times its size, and at least half a gigabyte."""
         return cls(path=path, most=most_unpacked(path.stat().st_size))
 
     def check(self, n_bytes: int) -> None:
-        """Refuse what takes more."""
+        """Refuse a larger size."""
         if n_bytes > self.most:
             raise SourceError(
                 f"{self.path} would take more than {self.most:,} bytes when unpacked, which is far more than its "
@@ -64,12 +64,12 @@ class Room:
             )
 
     def check_table(self, table: pa.Table) -> None:
-        """Refuse a table whose values take more once none of them stands for several."""
+        """Refuse a table that is too large once no value stands for several rows."""
         self.check(table.num_rows * max(table.num_columns, 1) * _VALUE)
         self.check(sum(written_out(column) for column in table.columns))
 
     def bounded(self, stream: pa.NativeFile) -> pa.NativeFile:
-        """The same bytes; to read more of them than there is room for is refused."""
+        """The same bytes; reading more of them than the limit is refused."""
         n_bytes = 0
 
         def count(piece: bytes) -> None:
@@ -81,7 +81,7 @@ class Room:
 
 
 def watched(stream: pa.NativeFile, see: Callable[[bytes], None]) -> pa.NativeFile:
-    """The same stream; what is read from it is shown on its way."""
+    """The same stream; the bytes read from it are also passed to an observer."""
     return pa.PythonFile(_Watched(stream, see), mode="r")
 
 
@@ -104,7 +104,7 @@ class _Watched(io.RawIOBase):
 
 
 def written_out(column: pa.ChunkedArray) -> int:
-    """How many bytes a column takes when no value stands for several.
+    """The bytes of a column in which no value stands for several rows.
 
     >>> codes = pa.array([0, 0, 0, 1], pa.int8())
     >>> written_out(pa.chunked_array([pa.DictionaryArray.from_arrays(codes, ["long", "s"])]))
@@ -119,7 +119,7 @@ def written_out(column: pa.ChunkedArray) -> int:
 
 
 def _lengths(values: pa.Array) -> NDArray[np.int64]:
-    """How many bytes each value takes; of runs, all that a run stands for."""
+    """The bytes of each value; for run-end encoding, of all rows of a run."""
     kind = values.type
     if isinstance(kind, pa.BaseExtensionType):
         return _lengths(values.storage)

@@ -25,7 +25,7 @@ _V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
 def memory_left(root: Path = _ROOT) -> int | None:
-    """Bytes that this process may still take; None where nothing tells.
+    """The bytes that this process may still use; None if unknown.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def memory_left(root: Path = _ROOT) -> int | None:
 
 
 def refuse_without_room(n_bytes: int, doing: str, *, instead: str) -> None:
-    """Refuse what takes more memory than is left, before it is begun, and say what can be done in its place."""
+    """Refuse work in advance that needs more memory than is left, and say what can be done instead."""
     left = memory_left()
     if left is not None and n_bytes > left:
         raise NotSupported(
@@ -48,7 +48,7 @@ def refuse_without_room(n_bytes: int, doing: str, *, instead: str) -> None:
 
 
 def _machine(root: Path) -> Iterator[int]:
-    """What the machine can give without swapping; where it does not tell, all that it has."""
+    """The memory that the machine can give without swapping; if that is unknown, all its memory."""
     for line in _text(root / "proc/meminfo").splitlines():
         name, _, amount = line.partition(":")
         if name == "MemAvailable" and amount.split():
@@ -59,7 +59,7 @@ def _machine(root: Path) -> Iterator[int]:
 
 
 def _control_groups(root: Path) -> Iterator[int]:
-    """What is left to the control group of the process, and to those around it; pages that can be dropped are free."""
+    """The memory left to the process's control group and its parents; pages that can be dropped are free."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers and "memory" not in controllers.split(","):
@@ -84,7 +84,7 @@ def _droppable(folder: Path, name: str) -> int:
 
 
 def _own_limit(root: Path) -> Iterator[int]:
-    """What the limit on the addresses of the process (``ulimit -v``) leaves."""
+    """The memory left by the limit on the address space of the process (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # not on this system

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages: how large a Parquet file becomes when it is unpacked, found out without unpacking anything.
+"""Pages: the size of a Parquet file after decompression, determined without decompressing anything.
 
 The footer of a Parquet file says how large its columns are; a hostile one lies. What counts is what every page says of
 itself, for a reader makes room for a page by its own header. So all headers are read and nothing else: no page is
@@ -36,7 +36,7 @@ _DEEPEST: Final = 8
 
 
 class Damaged(Exception):
-    """These bytes are no struct."""
+    """These bytes are not a valid struct."""
 
 
 def read_struct(content: bytes, start: int, stop: int) -> tuple[dict[int, Any], int]:
@@ -154,7 +154,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Unpacked:
-    """What reading the file would give: rows, columns, and bytes of all pages."""
+    """The result of reading the file: rows, columns, and bytes of all pages."""
 
     n_rows: int
     n_columns: int
@@ -162,7 +162,7 @@ class Unpacked:
 
 
 def measure(content: bytes, *, most_rows: int, most_bytes: int) -> Unpacked:
-    """Find out what a whole file holds; `Refused` if that is too much, or nothing that Glasshouse wrote."""
+    """Measure a whole file; `Refused` if it is too large, or has features that Glasshouse never writes."""
     footer, end = _footer(content)
     kinds = _kinds(_many(footer, _FILE["schema"]))
     n_rows = _whole(footer, _FILE["n_rows"])
@@ -201,7 +201,7 @@ def _footer(content: bytes) -> tuple[Mapping[int, Any], int]:
 
 
 def _kinds(schema: list[Any]) -> list[int]:
-    """The kinds of values of all columns; none has another inside."""
+    """The kinds of values of all columns, none of which is nested."""
     for element in schema:
         _known(element, "element")
     root, *columns = schema or [{}]
@@ -229,7 +229,7 @@ def _about(chunk: Mapping[int, Any], kind: int) -> Mapping[int, Any]:
 
 
 def _column(content: bytes, end: int, about: Mapping[int, Any], n_rows: int, most_bytes: int) -> int:
-    """Go from page to page through one column of one row group: how many bytes its pages take when unpacked."""
+    """Go through the pages of one column of one row group: how many bytes they take after decompression."""
     start = _whole(about, _ABOUT["data"])
     if about.get(_ABOUT["dictionary"]):
         start = min(start, _whole(about, _ABOUT["dictionary"]))
@@ -307,7 +307,7 @@ def _unfit() -> NoReturn:
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """What the pages say."""
+    """What the page headers say."""
 
     n_bytes: int  # bytes of all pages
     simple: frozenset[str]  # columns whose texts can be read as numbers into a dictionary
@@ -368,7 +368,7 @@ class _Column:
             n_values += self._add(page)
 
     def _add(self, page: Mapping[int, Any]) -> int:
-        """Take note of a page; how many values it has."""
+        """Count a page; returns the number of its values."""
         kind = page[_PAGE["kind"]]
         if kind == _DICTIONARY:
             self.longest = max(self.longest, page[_PAGE["unpacked"]])

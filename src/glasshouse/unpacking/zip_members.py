@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The members of a zip archive that comes from a stranger: looked through before anything is unpacked.
+"""The members of an untrusted zip archive: checked before anything is decompressed.
 
 Nothing is written to a disk. A member is unpacked in memory, when it is asked for, and never beyond the size that the
 archive states for it. The stated sizes together may be a hundred times the archive, and half a gigabyte in any case.
@@ -47,7 +47,7 @@ def is_zip(head: bytes) -> bool:
 
 
 class ZipMembers:
-    """The files in an archive, by name; all of them may lie in one folder, whose name is then left out.
+    """The files in an archive, by name; if all are in one folder, its name is removed.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ZipMembers:
             raise SourceError("a name occurs twice in the archive, so it is not read")
 
     def names(self) -> set[str]:
-        """The names of all files, those in folders with their paths."""
+        """The names of all files, including the paths of those in folders."""
         return set(self._members)
 
     def read(self, name: str, most: int) -> bytes:
@@ -95,7 +95,7 @@ class ZipMembers:
 
 
 def _check_end(file: IO[bytes]) -> None:
-    """Refuse a list of members that is too long, before it is read: by the record at the end, which has its length."""
+    """Refuse an overlong directory before it is read: the record at the end of the archive gives its length."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - _END.size - _LOCATOR.size - _END64.size, 0))
     tail = file.read()

@@ -28,7 +28,7 @@ def owned_at_most(p: Fraction, n_values: int, k: int, lambda_: Fraction) -> Frac
 
 
 def worst_belief(p: Fraction, n_values: int, k: int, lambda_: Fraction, before: Fraction) -> Fraction:
-    """What may become of a probability that was ``before``.
+    """The largest value that a probability of ``before`` can reach.
 
     CORRUPTION Table III, p = 0.3, k = 6, fifty values, lambda = 0.1, rho1 = 0.2, rounded up to 0.4504:
 

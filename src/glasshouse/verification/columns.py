@@ -104,7 +104,7 @@ def ascending(values: pa.Array) -> NDArray[np.int64]:
 
 
 def plain_values(chunk: pa.Array) -> pa.Array:
-    """Undo what only says how values are stored; make missing and zero unique."""
+    """Remove encodings that only concern storage; make missing and zero unique."""
     if isinstance(chunk, pa.ExtensionArray):
         return plain_values(chunk.storage)
     if pa.types.is_run_end_encoded(chunk.type):
@@ -149,7 +149,7 @@ def _factorise(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
 
 
 def _consecutive(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array] | None:
-    """Numbers of which every one from the smallest to the largest occurs, as those of groups, are their own codes."""
+    """Use numbers as their own codes if every one from the smallest to the largest occurs, as for groups."""
     ends = pc.min_max(column).as_py()
     span = ends["max"] - ends["min"] + 1
     if span > len(column):
@@ -179,7 +179,7 @@ def _integers(indices: pa.Array, null: int) -> NDArray[np.int32]:
 
 
 def suppressed_codes(column: Coded, suppressed: Sequence[Any]) -> NDArray[np.int64]:
-    """Find the codes of suppression marks; what the column's type cannot hold, it does not have."""
+    """The codes of suppression marks; a mark that the column's type cannot represent does not occur."""
     codes = set()
     for mark in suppressed:
         try:
@@ -191,7 +191,7 @@ def suppressed_codes(column: Coded, suppressed: Sequence[Any]) -> NDArray[np.int
 
 
 def designated_codes(column: Coded, wanted: Sequence[Any]) -> NDArray[np.int64]:
-    """Find the codes of designated values, None standing for missing; refuse a value that the column does not have."""
+    """The codes of designated values, None for missing; refused if the column does not have a value."""
     if isinstance(wanted, str) or not list(wanted):
         raise ParameterError("verify", "designated", f"a list of values of {column.name!r}", wanted)
     code_of = {_text(value): code for code, value in enumerate(column.values.to_pylist())}
@@ -202,7 +202,7 @@ def designated_codes(column: Coded, wanted: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def has_order(kind: pa.DataType) -> bool:
-    """Whether values of this type are amounts or times: ordered by themselves."""
+    """Whether values of this type are amounts or times, which have a natural order."""
     if pa.types.is_dictionary(kind):
         return has_order(kind.value_type)
     if pa.types.is_run_end_encoded(kind):
@@ -292,7 +292,7 @@ def untangled(source: Any, column: str) -> Any | None:
 
 
 def _key(value: Any) -> tuple[str, Any] | None:
-    """Tell values apart by what they are: numbers are equal across their types, texts are never numbers."""
+    """A key that distinguishes values: numbers are equal across their types, texts are never numbers."""
     try:
         if value is None or value != value:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons without rounding: floating point only narrows down which groups have to be compared exactly."""
+"""Comparisons without rounding: floating point only selects the groups that must be compared exactly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def below_entropy(seen: Histograms, ell: Fraction) -> NDArray[np.bool_]:
 
 
 def entropies(seen: Histograms) -> NDArray[np.float64]:
-    """Compute the entropy of each group as near as floating point comes: for narrowing down, and for naming."""
+    """The entropy of each group in floating point, for selecting and naming groups only."""
     sums = np.add.reduceat(seen.counts * np.log(seen.counts), seen.offsets[:-1])
     return np.asarray(np.log(seen.sizes) - sums / seen.sizes)
 
@@ -135,7 +135,7 @@ def _below(key: bytes, ell: Fraction) -> bool:
 def _multipliable(
     numerators: NDArray[Any], denominators: NDArray[Any], *factors: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Make sure that products across do not overflow: Python's integers where 64 bits might not do."""
+    """Convert to a type in which products do not overflow: Python's integers if 64 bits may not suffice."""
     most = [int(part.max(initial=0)) for part in (numerators, denominators)]
     if max(*most, *factors) < _SMALL or (not factors and most[0] * most[1] < _FITS):
         return numerators, denominators

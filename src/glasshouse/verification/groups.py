@@ -85,7 +85,7 @@ class Histograms:
         counts: NDArray[np.int64],
         totals: NDArray[np.int64],
     ) -> Histograms:
-        """Take ascending pairs ``group << bits | code`` and their counts; no group is without."""
+        """Make histograms from ascending pairs ``group << bits | code`` and their counts; every group has a pair."""
         groups = (pairs >> bits).astype(np.int32)
         values = (pairs & ((1 << bits) - 1)).astype(np.int32)
         return cls(sizes, np.append(starts_of_runs(groups), len(groups)), groups, values, counts, totals)
@@ -154,7 +154,7 @@ def starts_of_runs(keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _dense(keys: NDArray[np.int64], n_keys: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give each key a number from 0 on, in the order of the keys; and each number a place where its key occurs."""
+    """Number the keys from 0 in ascending order; also returns an example row for each number."""
     if n_keys > 4 * len(keys) + 1024:
         _, places, numbers = np.unique(keys, return_index=True, return_inverse=True)
         return numbers.astype(np.int64, copy=False), places
@@ -178,7 +178,7 @@ def first_by_cells(division: Division, groups: NDArray[np.int64]) -> int:
 
 
 def worst_of(division: Division, groups: NDArray[np.int64]) -> WorstGroup:
-    """Name the first of some equally bad groups, and say how many others there are."""
+    """The first of some equally bad groups, and the number of others."""
     group = first_by_cells(division, groups)
     row = int(division.example[group])
     return WorstGroup(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits: what is asked of the groups of a stream, which come some at a time, and which of them do not keep it.
+"""Limits: the requirements for the groups of a stream, which are read in batches, and which groups break them.
 
 The size of a group, how often its most frequent value occurs, and how many different values it has decide k-anonymity,
 and l-diversity by frequency or by different values. For everything else it must be known how often each value occurs in
@@ -42,7 +42,7 @@ _FITS = 1 << 62
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
-    """What is asked of every group.
+    """A requirement for every group.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def count_values(
 
 @dataclass
 class Limit:
-    """One thing that is asked of every group, and which of them do not keep it."""
+    """One requirement for every group, and the groups that break it."""
 
     word: str
     column: str | None
@@ -119,7 +119,7 @@ class Limit:
         self.worst = sorted(worse, key=lambda one: -one[0])[:_MOST_WORST]
 
     def add(self, other: Limit) -> None:
-        """Take what was found of the groups that come next."""
+        """Add the result for the next groups."""
         self.n_failing += other.n_failing
         self.n_tuples += other.n_tuples
         self.worst = sorted([*self.worst, *other.worst], key=lambda one: -one[0])[:_MOST_WORST]
@@ -153,7 +153,7 @@ class Limit:
         return fails, np.asarray(badness, np.float64)
 
     def check(self) -> Check:
-        """What was found."""
+        """The result as a check."""
         return Check(
             asked=words_of(self.word, self.limit, None if self.scale is None else self.scale.distance),
             column=self.column,

@@ -75,7 +75,7 @@ class CodedColumn:
         return self.entries(column)
 
     def entries(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
-        """Numbers of values in the order in which they were first seen, from 1; 0 is a missing one."""
+        """The numbers of values in order of first occurrence, from 1; 0 for a missing value."""
         found = [self._entries(chunk) for chunk in column.chunks]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
@@ -95,11 +95,11 @@ class CodedColumn:
 
     @property
     def values(self) -> pa.Array:
-        """The values that have been seen, in the order of their codes, of which the first is 1."""
+        """The values seen so far, in the order of their codes; the first has code 1."""
         return pa.array([], pa.string()) if self._known is None else self._known
 
     def ascend(self, before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pairs of codes, of values without an order of their own, ascend by their values; missing ones last."""
+        """Which pairs of codes, for values without a natural order, ascend by their values; missing last."""
         assert self._known is not None
         if not len(self._known):
             return np.zeros(len(before), bool)
@@ -107,14 +107,14 @@ class CodedColumn:
         return np.where((before == 0) | (after == 0), after == 0, np.asarray(pc.less(one, two)))
 
     def value(self, code: int) -> Any:
-        """What a code stands for, for a message."""
+        """The value of a code, for a message."""
         if self._known is not None:
             return self._known[code - 1].as_py() if code else None
         return None if code == _MISSING else code
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
-    """Values that have an order of their own as numbers that have it; None if they have none."""
+    """Values with a natural order as numbers in that order; None if they have none."""
     kind = column.type
     if pa.types.is_floating(kind):
         bits = (np.asarray(column.fill_null(0)).astype(np.float64) + 0.0).view(np.int64)  # -0.0 is 0.0
@@ -132,7 +132,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
 
 
 class RowOrder:
-    """Rows that come batch after batch, held to an order by some columns, the first of which count most.
+    """Checks the order of rows that are read in batches, by some columns, the most significant first.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class RowOrder:
         own: NDArray[np.int64],
         decides: NDArray[np.bool_],
     ) -> None:
-        """Look at the rows that are told from the one before by this column first."""
+        """Check the rows that differ from the previous one first in this column."""
         if column.ascends:
             falls = decides & (own < before)
             if self._broken is None and falls.any():
@@ -206,7 +206,7 @@ class RowOrder:
 
 
 class JoinedOrder:
-    """The order of rows over several runs of them, from what is told of each: see `RowOrder.following`.
+    """The order of rows over several runs, from the results for each run: see `RowOrder.following`.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class JoinedOrder:
 
 
 class _Pairs:
-    """Which value of a column follows which, of those that have no order of their own."""
+    """Which value of a column follows which, for values without a natural order."""
 
     def __init__(self, column: CodedColumn, many: int) -> None:
         self._column = column
@@ -265,7 +265,7 @@ class _Pairs:
         self.broken: str | None = None
 
     def see(self, pairs: NDArray[np.int64]) -> None:
-        """Take pairs, ascending; those that are known already cost nothing more."""
+        """Process ascending pairs; known ones cost nothing more."""
         places = np.searchsorted(self._known, pairs)
         inside = places < len(self._known)
         is_new = np.ones(len(pairs), bool)
@@ -332,7 +332,7 @@ def _parted(pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _in_a_ring(before: NDArray[np.int64], after: NDArray[np.int64], n_codes: int) -> int | None:
-    """A code from which one comes back to it by going from one to what follows; None if there is no such.
+    """A code on a cycle of the relation "is followed by"; None if there is no cycle.
 
     >>> _in_a_ring(np.array([0, 1]), np.array([1, 2]), 3), _in_a_ring(np.array([0, 1]), np.array([1, 0]), 3)
     (None, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A count of published tables part by part: each file is counted by itself, and what is told of it is small.
+"""A count of published tables part by part: each file is counted separately, and its result is small.
 
 A file can be counted anywhere. What it tells is enough to join it to its neighbours: its first and last row, the groups
 that these belong to, which may go on in the next file, and what was counted of all groups between. Joined, that is what
@@ -88,7 +88,7 @@ class PartQuestion:
         return self.keys[0] in NUMBERED and self.keys[0] in self.natural
 
     def found(self) -> Found:
-        """Nothing, before anything was counted."""
+        """An empty result, before anything is counted."""
         return Found(self.keys, [Limit(*limit) for limit in self.limits], {})
 
 
@@ -155,13 +155,13 @@ def _told(limits: Sequence[Limit]) -> tuple[tuple[str, str | None, Any], ...]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Group:
-    """A group at the edge of a part, which may go on in the next: how many people, and how many have which value."""
+    """A group at the edge of a part, which may continue in the next: its size, and the count of each value."""
 
     size: int
     counts: tuple[Counter[Any], ...]
 
     def joined(self, other: _Group, *, weighted: bool) -> _Group:
-        """The group with more of its rows."""
+        """The group with its further rows added."""
         if weighted and any(one.keys() & two.keys() for one, two in zip(self.counts, other.counts, strict=True)):
             raise GuaranteeBroken("a published group lists a sensitive value twice")
         counts = tuple(one + two for one, two in zip(self.counts, other.counts, strict=True))
@@ -170,7 +170,7 @@ class _Group:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartCount:
-    """What a part tells.
+    """The result for a part.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def count_part(batches: Iterable[pa.Table], question: PartQuestion, key: bytes) 
 
 
 class _Part:
-    """A part that is being counted."""
+    """A part while it is counted."""
 
     def __init__(self, question: PartQuestion, key: bytes) -> None:
         self._question, self._key = question, key
@@ -235,7 +235,7 @@ class _Part:
         self._number: int | None = None
 
     def count(self, batches: Iterable[pa.Table]) -> PartCount:
-        """Take all batches."""
+        """Count all batches."""
         schema = pa.schema([])
         for batch in batches:
             schema = batch.schema
@@ -327,7 +327,7 @@ class _Part:
 
 
 def tokens(numbers: NDArray[np.int64], key: bytes) -> NDArray[np.uint64]:
-    """What numbers stand for: 128 random bits each, by a key.
+    """A random token for each number: 128 bits, derived with a key.
 
     >>> one, two, again = tokens(np.array([7, 8, 7]), bytes(16)).tolist()
     >>> one == again, one == two
@@ -399,7 +399,7 @@ class _Joined:
         self.sums = one % 2**64, two % 2**64
 
     def _close(self) -> None:
-        """The group that was open is over."""
+        """Complete the open group."""
         if self._open is None:
             return
         keys, group = self._open
@@ -419,7 +419,7 @@ class _Joined:
         self.found.see(counted, named, self._question.values)
 
     def finish(self) -> None:
-        """That was the last part; `GuaranteeBroken` if rows do not ascend."""
+        """Finish after the last part; `GuaranteeBroken` if rows do not ascend."""
         self._close()
         if not self._order.finish():
             raise GuaranteeBroken("the rows of a published table are not in ascending order")
@@ -431,7 +431,7 @@ class _Joined:
 
 
 def joined_count(questions: Sequence[PartQuestion], parts: Sequence[Sequence[PartCount]], key: bytes) -> StreamCount:
-    """What was counted of all tables, by the parts of each; `GuaranteeBroken` if something is not as it should be.
+    """The count of all tables, from the parts of each; `GuaranteeBroken` if something is wrong.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ class Scale:
 
 
 class Judgement:
-    """Some groups of a table, or all of them: counted once, asked often.
+    """Some groups of a table, or all, counted once and evaluated several times.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Judgement:
         return self._excesses[distance]
 
     def designated_counts(self) -> NDArray[np.int64]:
-        """In each group, how often the most frequent one of the designated values occurs."""
+        """In each group, the count of the most frequent designated value."""
         if self.scale.designated is None:
             allowed = f"given together with designated={{{self.scale.column.name!r}: [...]}}, which names the values"
             raise ParameterError("verify", "designated_ell", allowed, None)
@@ -176,7 +176,7 @@ class Judgement:
 
 
 def words_of(word: str, limit: Any, distance: str | None = None) -> str:
-    """What is asked, as a check says it.
+    """The wording of a requirement in a check.
 
     >>> from fractions import Fraction
     >>> words_of("k", 1000), words_of("recursive", (Fraction(5, 2), 3)), words_of("t", Fraction(1, 5), "equal")
@@ -189,7 +189,7 @@ def words_of(word: str, limit: Any, distance: str | None = None) -> str:
 
 
 class SensitiveColumn:
-    """One sensitive column in its groups: counted once, asked often."""
+    """One sensitive column in its groups, counted once and evaluated several times."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class SensitiveColumn:
         return checks
 
     def notes(self) -> list[str]:
-        """Say what is peculiar to the column."""
+        """Notes on peculiarities of the column."""
         name, notes = self.column.name, []
         if self.of_sets:
             notes.append(f"{name} contains sets of values: a record counts once under every value in its cell")

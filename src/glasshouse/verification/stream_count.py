@@ -72,7 +72,7 @@ def count_stream(
     natural: Collection[str] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> StreamCount:
-    """Count published tables again, and hold them to what is asked; see `glasshouse.verify`.
+    """Count published tables again, and check the requirements; see `glasshouse.verify`.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _count_apart(
     asked: Asked,
     cells_k: int | None,
 ) -> StreamCount:
-    """Sensitive values counted by number in tables of their own, beside one table or several of people."""
+    """Count sensitive values by number in separate tables, together with one table or several of people."""
     results: list[Found] = []
     sizes: NDArray[Any] | None = None
     for name, columns in counted.items():
@@ -223,7 +223,7 @@ def _count_cells(
     k: int | None,
     left: NDArray[Any] | None = None,
 ) -> None:
-    """A table of cells: how many rows have equal ones, and of how many each number has as many as were counted."""
+    """Count a table of cells: the rows with equal cells, and the people of each number, which must match."""
     found = Found(cells, least_of(k), stream.counts)
     results.append(found)
     for step in stream.groups(name, cells, numbers, []):
@@ -245,7 +245,7 @@ def _check_same(name: str, same: bool) -> None:  # noqa: FBT001
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """What came of one batch."""
+    """The result for one batch."""
 
     groups: Counted
     columns: Sequence[CodedColumn]  # those in which the rows of a group agree
@@ -361,7 +361,7 @@ class _Sizes:
 
     @property
     def sizes(self) -> NDArray[Any]:
-        """All of them, by number."""
+        """The sizes of all groups, by number."""
         return np.concatenate(self._found)
 
 
@@ -369,12 +369,12 @@ class _Sizes:
 
 
 def least_of(k: int | None) -> list[Limit]:
-    """That every group has at least k records, if that is asked."""
+    """The limit that every group has at least k records, if that is asked."""
     return [] if k is None else [Limit("k", None, k)]
 
 
 class Found:
-    """What was counted of the groups of a table, and whether they keep what is asked of them."""
+    """The count of the groups of a table, and whether they satisfy the requirements."""
 
     def __init__(self, quasi: Sequence[str], limits: Sequence[Limit], counts: Mapping[str, ValueCounts]) -> None:
         self._quasi = tuple(quasi)
@@ -386,11 +386,11 @@ class Found:
         self.shares: dict[str, Fraction] = {}
 
     def checks(self) -> list[Check]:
-        """What was asked, and whether it is kept."""
+        """The requirements, and whether they are satisfied."""
         return [limit.check() for limit in self._limits]
 
     def see(self, groups: Counted, columns: Sequence[CodedColumn], values: Sequence[str]) -> None:
-        """Take some groups."""
+        """Process some groups."""
         sizes = groups.sizes
         if not len(sizes):
             return
@@ -411,7 +411,7 @@ class Found:
             limit.see(groups, place, self._counts.get(str(limit.column)), partial(_named, groups, columns))
 
     def add(self, other: Found) -> None:
-        """Take what was counted of the groups that come next."""
+        """Add the counts of the next groups."""
         least = other._smallest
         if least is None:
             return
@@ -427,7 +427,7 @@ class Found:
             limit.add(more)
 
     def count(self, more: Sequence[Check]) -> StreamCount:
-        """Everything, as `verify` reports it; of sensitive columns only what was asked."""
+        """The whole result, as `verify` reports it; for sensitive columns only what was required."""
         if self._smallest is None:
             raise GuaranteeBroken("a published table has no rows")
         smallest = WorstGroup(cells=self._smallest.cells, size=self._smallest.size, n_others=self._n_smallest - 1)

@@ -33,7 +33,7 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Some groups that are complete, in their order."""
+    """Some complete groups, in order."""
 
     keys: tuple[NDArray[np.int64], ...]  # for each column in which the rows of a group agree, the group's code
     sizes: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Counted:
 
 
 class Tally:
-    """Count groups of rows that come batch after batch.
+    """Counts groups of rows that are read in batches.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Tally:
         values: Sequence[tuple[NDArray[np.int64], int]],
         weights: NDArray[np.int64] | None = None,
     ) -> Counted:
-        """Take the next rows, and give the groups that are complete with them.
+        """Process the next rows, and return the groups completed by them.
 
         ``begins`` tells which rows begin a group, ``keys`` are columns in which the rows of a group agree, ``values``
         sensitive columns as codes, each with one more than its largest code.
@@ -106,12 +106,12 @@ class Tally:
         return _together(closed, whole)
 
     def finish(self) -> Counted:
-        """The last group."""
+        """The last group, which is complete now."""
         return self._closed() if self._keys else self._nothing(0)
 
     @property
     def open_group(self) -> tuple[int, list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
-        """The size of the group that goes on, and for each sensitive column its values and how often each occurs."""
+        """The size of the unfinished group, and for each sensitive column its values and their counts."""
         return self._size, self._counts
 
     def _entries(
@@ -132,7 +132,7 @@ class Tally:
     def _joined(
         self, i: int, run: NDArray[np.int64], code: NDArray[np.int64], count: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How often values occur in the group that goes on, with those of its rows that just came."""
+        """The counts of values in the unfinished group, with its rows in this batch added."""
         codes, counts = _of_run((run, code, count), 0)
         if not self._counts:
             return codes, counts

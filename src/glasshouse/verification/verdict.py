@@ -42,7 +42,7 @@ class Subject:
 
 
 def verdict_of(found: Verification) -> str:
-    """Say in one sentence what was found."""
+    """State the result in one sentence."""
     words = _on_table(found) if found.subject is None else _on_release(found.subject, found.checks)
     return visible(f"{words}.")
 
@@ -84,6 +84,6 @@ def _on_table(found: Verification) -> str:
 
 
 def _all(parts: Sequence[str]) -> str:
-    """Parts of a sentence in a row: commas between them if there are three or more, and the last one after "and"."""
+    """Parts of a sentence as a list: with commas if there are three or more, and "and" before the last."""
     *others, last = parts
     return last if not others else f"{', '.join(others)}{',' * (len(others) > 1)} and {last}"

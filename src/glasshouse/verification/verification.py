@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `glasshouse.verify` reports: numbers held exactly, and shown rounded against the table, never for it."""
+"""The report of `glasshouse.verify`: exact numbers, rounded in the conservative direction when shown."""
 
 from __future__ import annotations
 
@@ -406,7 +406,7 @@ class Verification:
 
     @property
     def average_size(self) -> Fraction:
-        """Records per group."""
+        """The number of records per group."""
         return Fraction(self.n_tuples, self.n_groups)
 
     @property
@@ -496,7 +496,7 @@ class Verification:
 
 
 def _alone(by_column: dict[str, Any]) -> Any:
-    """The value of the one column, where there is one; None where there is none."""
+    """The value for the only column; None if there is none."""
     return next(iter(by_column.values())) if len(by_column) == 1 else by_column or None
 
 
@@ -525,7 +525,7 @@ def _group(group: WorstGroup) -> dict[str, Any]:
 
 
 def _jsonable(value: Any) -> Any:
-    """Make of a cell what JSON can hold: dates in ISO form, what JSON lacks as text."""
+    """Convert a cell for JSON: dates in ISO form, other unsupported types as text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -184,7 +184,7 @@ def verify_table(
     sets: Sequence[str] = (),
     **asked: Unpack[Thresholds],
 ) -> Verification:
-    """As `glasshouse.verify`, for an Arrow table as it is: columns of any type, dictionaries and all.
+    """Verify an Arrow table as it is: see `glasshouse.verify`; columns of any type, also dictionaries.
 
     With ``brief`` only what was asked is decided, and not what the sensitive columns achieve beyond it. The cells of
     ``sets`` are sets of values, and what is asked is asked of every single value.
@@ -331,7 +331,7 @@ class View:
 
 
 def views_of(tables: Mapping[str, pa.Table], quasi: Sequence[str], sensitive: Sequence[str]) -> list[View]:
-    """Find out from the tables' names and columns how a release is laid out, and give its views.
+    """Determine the layout of a release from its tables' names and columns, and return its views.
 
     >>> st = pa.table({"Group-ID": [1, 1], "ill": ["flu", "none"], "Count": [2, 1]})
     >>> qit = pa.table({"age": [30, 31, 40], "Group-ID": [1, 1, 1]})

@@ -47,7 +47,7 @@ Predicate = Collection[Any] | Callable[[Any], Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corruption(Attack):
-    """Use what is known of other people: ``Knowledge(corrupted=...)``.
+    """Attack people by what is known of the sensitive values of others: ``Knowledge(corrupted=...)``.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def _victim(release: Release, knowledge: Knowledge, person: Any, column: str | N
 
 
 class CertainPredicate(NamedTuple):
-    """A predicate of which the attacker becomes certain, and how sure that was before."""
+    """A predicate of which the attacker becomes certain, and its probability before the release."""
 
     values: frozenset[Any]  # the values that satisfy it
     cells: dict[str, str]  # whom it concerns: the cells of the group

@@ -75,7 +75,7 @@ class Removal:
     most_ways: int = MOST_WAYS
 
     def believe(self, task: Task) -> Posterior:
-        """What follows for everybody else."""
+        """Compute the probabilities for everybody else."""
         if task.knowledge.is_personal:
             raise NotSupported(
                 "the attack corruption cannot use a prior for single people on a release that publishes "
@@ -170,7 +170,7 @@ class _OneTable:
         return beliefs, presence, "exact", []
 
     def _apart(self, left: Left, unsure: list[tuple[int, int, int]]) -> Found:
-        """Nobody fits two places: see the head of this file."""
+        """The probabilities where nobody fits two places: see the head of this file."""
         weighed: dict[int, NDArray[np.float64]] = {}  # of a group: records expected for each of its seats and values
         vague = 0
         for people in components(self.fit, unsure):
@@ -246,7 +246,7 @@ class _OneTable:
         return self._last_one(beliefs, presence), presence, "mixture", notes
 
     def _last_one(self, beliefs: Beliefs, presence: Floats) -> Beliefs:
-        """Where one person and one record are left, what is left is known, however cells overlap (Lemma 2)."""
+        """If one person and one record are left, make that record the person's, however cells overlap (Lemma 2)."""
         fitting = np.diff(self.fit.matches.offsets) > 0
         (last,) = np.nonzero(self.fit.unknown * fitting)
         totals = np.bincount(
@@ -261,7 +261,7 @@ class _OneTable:
     # --- people whom the attacker may corrupt too ---------------------------------------------------------------------
 
     def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats]:
-        """The largest probabilities after at most ``most`` more people are corrupted, whatever they turn out to have.
+        """The largest probabilities after at most ``most`` more people are corrupted, whatever values they have.
 
         *One group at each place*, with what was known before taken out: m records at the place, for c people; s records
         in the group, n of them with v. Say i corrupted people are of the group elsewhere, j of it at the place, and a

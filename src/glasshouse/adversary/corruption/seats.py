@@ -35,7 +35,7 @@ Choice = tuple[tuple[tuple[int, int], int], ...]  # how many corrupted people to
 
 
 class TooMany(Exception):
-    """There are more ways than may be gone through."""
+    """More assignments are possible than may be tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Fitting:
 
     @property
     def published(self) -> Published:
-        """What the release says."""
+        """What the release says, as its tables are read."""
         return self.task.contents
 
     @property
@@ -77,19 +77,19 @@ class Fitting:
 
     @cached_property
     def pairs(self) -> tuple[Integers, Integers]:
-        """Every kind of people once with each place that they fit."""
+        """Every pair of a kind of people and a place that they fit, once."""
         place = self.seats.place[self.matches.seats]
         first = np.unique(self.of_match * (len(self.seats) + 1) + place, return_index=True)[1]
         return self.of_match[first], place[first]
 
     @cached_property
     def overlap(self) -> bool:
-        """Whether somebody fits two places."""
+        """Whether some person fits two places."""
         return len(self.pairs[0]) > len(np.unique(self.pairs[0]))
 
     @cached_property
     def unknown(self) -> Integers:
-        """People of whom nothing is known, of each kind."""
+        """The number of people of each kind of whom nothing is known."""
         return np.bincount(self.kind[self.known == UNKNOWN], minlength=len(self.n_alike)).astype(np.int64)
 
     @cached_property
@@ -125,7 +125,7 @@ class Fitting:
         return list(map(int, self.matches.seats[self.matches.offsets[kind] : self.matches.offsets[kind + 1]]))
 
     def options(self, kind: int, code: int) -> list[tuple[int, int]]:
-        """Where somebody of a kind who has a value may be: seats, with the entries of the value in their groups."""
+        """Where a person of a kind who has a value may be: seats, with the entries of the value in their groups."""
         found = ((seat, self.entry(int(self.seats.group[seat]), code)) for seat in self.seats_of(kind))
         return [(seat, entry) for seat, entry in found if entry >= 0]
 
@@ -162,7 +162,7 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
 
 
 def contradiction() -> InputError:
-    """What is known cannot be."""
+    """The error for knowledge that contradicts the release."""
     return InputError(
         "what the attacker knows about other people (corrupted=) contradicts the release: no group that fits these "
         "people has enough records with their values. Check the values; for people who are not in the table, give "
@@ -266,7 +266,7 @@ class Left:
 
 
 def choices(left: Left, people: Sequence[tuple[int, int, int]], most_ways: int) -> dict[Choice, Fraction]:
-    """Every choice of records for these people with its weight: the number of its ways, up to a common factor."""
+    """Every choice of records for these people, weighted by the number of ways to make it, up to a common factor."""
     fitting = left.fitting
     found: dict[Choice, Fraction] = {(): Fraction(1)}
     for kind, code, n in people:
@@ -293,7 +293,7 @@ def choices(left: Left, people: Sequence[tuple[int, int, int]], most_ways: int) 
 
 
 def components(fitting: Fitting, people: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    """Corrupted people who may be in one group, directly or through others, belong together."""
+    """The sets of corrupted people who may share a group, directly or through others."""
     pairs = [(i, int(g)) for i, (kind, _, _) in enumerate(people) for g in fitting.seats.group[fitting.seats_of(kind)]]
     who, group = np.array(pairs, np.int64).reshape(-1, 2).T
     label = connected(len(people) + fitting.published.n_groups, who, len(people) + group)

@@ -51,7 +51,7 @@ _UNTOLD: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hint(Attack):
-    """Attack with a little knowledge about the population, which adds up over the groups of a release.
+    """Attack with a little knowledge about the population; the evidence of all groups of a release is combined.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class _Reasoning:
     hinted: Hinted
 
     def tried(self) -> HintPosterior | None:
-        """By every world; None if there are too many."""
+        """The probabilities from trying every possible table (world); None if there are too many."""
         task, own = self.task, self.attack
         if task.release.n_dropped:
             return None
@@ -174,7 +174,7 @@ class _Reasoning:
         return self._labelled(replace(found, knowledge=task.knowledge), "exact", (), None, None)
 
     def dealt(self) -> HintPosterior:
-        """By what is known of the method."""
+        """The probabilities from what is known of the method."""
         task = self.task
         if task.knowledge.corrupted:
             raise NotSupported(
@@ -329,7 +329,7 @@ class _Reasoning:
 
 
 def _buckets(deals: Deals, kind: NDArray[np.int64]) -> dict[tuple[int, ...], NDArray[np.int64]]:
-    """Groups of known people with the same values, each of them once, if there are several; by these values."""
+    """Groups of known people with the same values, each value once, where there are several; by these values."""
     known = np.logical_and.reduceat(kind >= 0, deals.seats[:-1])
     once = np.logical_and.reduceat(deals.counts == 1, deals.offsets[:-1])
     width = np.diff(deals.offsets)
@@ -343,7 +343,7 @@ def _buckets(deals: Deals, kind: NDArray[np.int64]) -> dict[tuple[int, ...], NDA
 
 
 def _untold(over: str, n_tied: int, n_groups: int) -> str:
-    """What is left out of probabilities, in a sentence."""
+    """A sentence about the evidence that the probabilities leave out."""
     if over == "buckets" and n_tied:
         rest = (
             "; the other groups, for which no such bucket was found, are analysed one by one"

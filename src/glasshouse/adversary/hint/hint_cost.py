@@ -111,7 +111,7 @@ class HintCost:
         }
 
     def lines(self) -> list[str]:
-        """A line for each, and what follows in sentences."""
+        """The text lines of the result: one for each number, then what follows from them in sentences."""
         rows = [("with the release", self.in_table)]
         if self.by_group is not None and self.by_group != self.in_table:
             rows.append(("  group by group", self.by_group))
@@ -146,7 +146,7 @@ class HintCost:
         )
 
     def doubt(self) -> str:
-        """That the release tells more than its groups do, if that is seen."""
+        """A warning that the release reveals more than its groups do, if that is seen."""
         if self.beyond_groups < _CLEAR:
             return ""
         right, said, _ = max(self._by_group(), key=lambda own: own[0] - own[1] - own[2])

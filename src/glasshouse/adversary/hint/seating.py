@@ -41,7 +41,7 @@ _MOST_MATCHES: Final = 4_000_000  # pairs of a kind of people and a box in which
 
 @dataclass(frozen=True, eq=False)
 class SeatedPeople:
-    """Seats of a release, and of boxes whose people are known a seat for each of these people."""
+    """Seats of a release; in boxes whose people are all known, these people have seats of their own."""
 
     group: Integers  # of every seat
     place: Integers  # of every seat
@@ -81,7 +81,7 @@ class SeatedPeople:
 
     @classmethod
     def _divided(cls, task: Task, seats: Seats, sitting: Sitting, sure: Floats) -> SeatedPeople:
-        """Give the people of boxes that are known to the last of them seats of their own.
+        """Give people seats of their own in boxes whose people are all known.
 
         ``sure`` says of every match how many people of the kind are in the box at least; -1 for nobody.
         """
@@ -134,7 +134,7 @@ class SeatedPeople:
         return np.argsort(self.group, kind="stable").astype(np.int64)
 
     def at_places(self, chances: Floats, base: Floats) -> Floats:
-        """The chances of people at every place: of those who may be there, a mixture; of strangers, base rates."""
+        """The chances of values at every place: a mixture over people who may be there; base rates for strangers."""
         found = np.empty((self.n_places, len(base)))
         total = np.bincount(self.at, weights=self.mixtures, minlength=self.n_places)
         for code in range(len(base)):
@@ -160,7 +160,7 @@ def _has_ends(task: Task, seats: Seats) -> bool:
 
 
 def _sure(task: Task, seats: Seats, matches: Matches) -> Floats:
-    """Of every match how many people of the kind are in the box at least; -1 if nobody can be."""
+    """For every match, the least number of people of the kind in the box; -1 if there can be none."""
     n_alike, of_match, seat = task.kinds.n_alike, matches.of_match, matches.seats.astype(np.int64)
     match, end, n_ends = _at_ends(task, seats, matches)
     alive, sure = np.ones(len(seat), bool), np.zeros(len(seat))
@@ -188,7 +188,7 @@ def _sure(task: Task, seats: Seats, matches: Matches) -> Floats:
 
 
 def _at_ends(task: Task, seats: Seats, matches: Matches) -> tuple[Integers, Integers, int]:
-    """Pairs of a match and an end of its box that the person is at; and how many ends there are."""
+    """The pairs of a match and an end of its box at which the person is; and the number of ends."""
     examples, of_match = task.kinds.examples, matches.of_match
     found: list[tuple[Integers, Integers]] = []
     n_ends = 0
@@ -211,7 +211,7 @@ def _at_ends(task: Task, seats: Seats, matches: Matches) -> tuple[Integers, Inte
 
 
 def _needed(covered: list[NDArray[np.int32]], *, ordered: bool) -> tuple[Integers, Integers]:
-    """For every cell the codes that somebody in it must have, ascending: the ends of an interval, all of a set."""
+    """For every cell the codes that a person in it must have, ascending: the ends of an interval, all of a set."""
     own = [np.unique(codes[[0, -1]]) if ordered and len(codes) else np.sort(codes) for codes in covered]
     starts = np.cumsum([0, *map(len, own)]).astype(np.int64)
     return starts, np.concatenate([np.empty(0, np.int64), *own]).astype(np.int64)

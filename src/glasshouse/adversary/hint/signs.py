@@ -37,7 +37,7 @@ _LEAST: Final = 1e-9  # of a chance, relative to how often a value occurs: a pri
 
 
 class Sign(NamedTuple):
-    """Whether a larger value of an attribute goes with a sensitive value (1), or rather a smaller one does (-1)."""
+    """A sign: whether a larger value of an attribute makes a sensitive value more likely (1) or less likely (-1)."""
 
     attribute: str
     value: Any
@@ -73,7 +73,7 @@ def read_signs(given: Iterable[Any]) -> tuple[Sign, ...]:
 
 
 class Hinted(NamedTuple):
-    """How likely each published value is for people, before the release is looked at."""
+    """The probability of each published value for people, before the attacker sees the release."""
 
     kinds: Floats  # kinds of people x values; rows add up to 1
     base: Floats  # how often values occur in the release
@@ -81,7 +81,7 @@ class Hinted(NamedTuple):
 
     @classmethod
     def of(cls, task: Task, signs: tuple[Sign, ...], strength: float) -> Hinted:
-        """By the signs, and by the prior if there is one, else by how often values occur in the release."""
+        """Make it from the signs, and from the prior if there is one, else from how often values are published."""
         contents = task.contents
         totals = np.bincount(contents.codes, weights=contents.counts, minlength=len(contents.values))
         named = np.array([value is not UNPUBLISHED for value in contents.values])
@@ -143,7 +143,7 @@ class Hinted(NamedTuple):
         return chances((low + high) / 2)
 
     def in_the_release(self, task: Task) -> dict[Any, dict[Any, float]]:
-        """The same for every person by name: value -> weight."""
+        """The same as weights by name, for every person: value -> weight."""
         listed, names = self.kinds.tolist(), task.knowledge.name
         values = [(code, value) for code, value in enumerate(task.contents.values) if value is not UNPUBLISHED]
         return {
@@ -153,7 +153,7 @@ class Hinted(NamedTuple):
 
 
 def _standard(task: Task, attribute: str) -> Floats:
-    """Where each kind of people lies on an attribute, in standard deviations of all people from their mean."""
+    """The value of an attribute for each kind of people, in standard deviations from the mean of all people."""
     name, equals, category = attribute.partition("=")
     known = [column.name for column in task.knowledge.external.quasi]
     if name not in known or name not in task.release.recipe.quasi:

@@ -107,7 +107,7 @@ def _costs(lows: Floats, highs: Floats) -> Floats:
 
 
 def bucket_beliefs(codes: Integers, chances: Floats, ties: Sequence[Tie]) -> Floats:
-    """Groups x people x values: how likely each has which, over all ways to give out values that keep all ties.
+    """The probability of each value (groups x people x values), over all assignments of values that keep all ties.
 
     ``chances`` are those of everybody, and of each of the bucket's values, before the release, in the same shape. A way
     weighs the product of all of them.
@@ -179,7 +179,7 @@ def _from_roots(near: list[list[tuple[int, Tie]]]) -> tuple[list[int], dict[int,
 
 
 def _message(codes: Integers, tie: Tie, sender: int, logs: Floats) -> Floats:
-    """What the weights of a group's ways, as logarithms, say of the ways of the group at the other end of a tie."""
+    """The message that a group sends across a tie, from the weights of its assignments, as logarithms."""
     before, after = codes[tie.before, :, tie.dim], codes[tie.after, :, tie.dim]
     by_before, by_after = np.argsort(before, kind="stable"), np.argsort(after, kind="stable")
     least = tuple(np.searchsorted(after[by_after], before[by_before], side="left").tolist())
@@ -203,14 +203,14 @@ def _orders(width: int) -> Integers:
 
 @cache
 def _allowed(least: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which ways of two groups keep a tie, if the person at each rank before has ``least`` people below them after."""
+    """Which pairs of ways keep a tie: the person at each rank before has at least ``least`` people below afterwards."""
     ranks = _orders(len(least))
     return np.asarray((ranks[np.newaxis] >= np.array(least)[ranks][:, np.newaxis]).all(axis=2))
 
 
 @cache
 def _by_ranks(people: tuple[int, ...]) -> Integers:
-    """The number of every way if people, here in their order, are called by their ranks."""
+    """The number of every assignment if people, sorted here, are named by their ranks."""
     orders, width = _orders(len(people)), len(people)
     ranks = np.empty(width, np.int64)
     ranks[list(people)] = np.arange(width)

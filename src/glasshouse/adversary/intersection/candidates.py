@@ -60,7 +60,7 @@ class Candidates:
 
 
 def candidates(published: Sequence[Published], knowledge: Knowledge, *, most_options: int) -> Candidates:
-    """Write down everybody's options: all that the releases show, one by one, of people and of things."""
+    """List everybody's options: all that the releases say, for one person or one item at a time."""
     values, codes = _all_values(published)
     kind, examples, n_alike, known = _kinds(published, knowledge, values)
     capacity: list[NDArray[np.int64]] = []
@@ -198,7 +198,7 @@ def _joined(
 
 
 class Component(NamedTuple):
-    """Kinds that take the same things, with what is left of these: counted by themselves."""
+    """Kinds of people who compete for the same things, with what is left of these; each is counted separately."""
 
     kinds: list[int]
     n_alike: list[int]
@@ -221,12 +221,12 @@ class Narrowed:
     n_rounds: int  # how often everything was gone through
 
     def settled(self) -> NDArray[np.bool_]:
-        """The kinds of whom all is known: those who have one option and must take it, and those who have none."""
+        """The kinds of whom all is known: those whose only option is certain, and those who have none."""
         n_left = np.bincount(self.of.of_option[self.alive], minlength=len(self.of.n_alike))
         return np.asarray((n_left == 0) | ((n_left == 1) & self.must))
 
     def components(self) -> Iterator[Component]:
-        """The kinds of whom it is not known what they take, by what connects them."""
+        """The kinds whose options are not settled, as connected components."""
         kind, settled = self.of.of_option, self.settled()
         rows = np.flatnonzero(self.alive & ~settled[kind])
         free = ~self.forced[rows] & (self.of.takes[rows] >= 0)
@@ -265,7 +265,7 @@ class Narrowed:
 
 
 def narrowed(of: Candidates, *, most_rounds: int = 1000) -> Narrowed:
-    """Leave out every option that cannot be taken, by what must be, one person and one thing at a time.
+    """Remove every option that is impossible, drawing conclusions about one person or item at a time.
 
     People who can take something that would else be left over must take it. What people must take, others cannot have.
     """

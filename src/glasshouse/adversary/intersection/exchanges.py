@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges: a walk over worlds that are too many to be counted, by sharing things out again among a few people.
+"""Exchanges: a Markov chain over tables that are too many to count; each step reassigns items among a few people.
 
 The walk holds a world: everybody takes an option, and everything is taken. A move chooses a block of people, without
 looking at what they take, finds every way in which they can take together what they take now, and takes one of these
@@ -63,7 +63,7 @@ def sample_options(
 
 
 class _Walk:
-    """One chain."""
+    """One Markov chain."""
 
     def __init__(self, one: Component, cell: NDArray[np.int64], n_cells: int, block: int, source: Draws) -> None:
         self.source = source
@@ -107,7 +107,7 @@ class _Walk:
         return self.n_moved / len(self.kind)
 
     def sweep(self, n: int) -> NDArray[np.float64]:
-        """Share out again ``n`` times as many blocks as concern everybody; then the shares of all cells."""
+        """Make ``n`` times as many moves as reassign everybody once on average; then return the shares of all cells."""
         kernels = compiled("glasshouse.adversary.intersection._kernels")
         options = kernels.Options(self.kind, self.offsets, self.take_offsets, self.takes, self.chosen, self.pool)
         at, who = np.empty(self.block + 1, np.int32), np.empty(self.block, np.int32)
@@ -121,7 +121,7 @@ class _Walk:
         return shares[: self.n_cells].astype(np.float64)
 
     def _blocks(self, n: int) -> NDArray[np.int32]:
-        """People met on short walks, each from one to another who may take the same thing; nobody twice in one."""
+        """Blocks of people met on short walks between people who may take the same thing; nobody is in two blocks."""
         members = np.empty((n, self.block), np.int64)
         members[:, 0] = self.source.belows(len(self.kind), n)
         for i in range(1, self.block):
@@ -144,11 +144,11 @@ class _Walk:
 
 
 class _DeadEnd(Exception):
-    """Nothing fits any more."""
+    """No assignment is left to try in this branch of the search."""
 
 
 def _a_world(options: list[range], takes: list[tuple[int, ...]], capacity: list[int], source: Draws) -> list[int]:
-    """An option for every person, so that everything is taken: found by trying, again and again."""
+    """Find a first world by search with backtracking: an option for every person, so that everything is taken."""
     for attempt in range(_ATTEMPTS):
         found = _tried(_Search(options, takes, capacity), source.child(attempt))
         if found is not None:
@@ -183,7 +183,7 @@ def _tried(search: _Search, source: Draws) -> list[int] | None:
 
 
 class _Search:
-    """Who may still take what; everything that changes is remembered, to be undone."""
+    """A search with undo: who may still take what, and a record of every change."""
 
     def __init__(self, options: list[range], takes: list[tuple[int, ...]], capacity: list[int]) -> None:
         self.takes = [frozenset(taken) for taken in takes]
@@ -200,7 +200,7 @@ class _Search:
         self.news = [(True, p) for p in range(len(options))] + [(False, t) for t in range(len(capacity))]
 
     def drop(self, person: int, option: int) -> None:
-        """Somebody does not take an option."""
+        """Remove an option of a person."""
         self.alive[person].remove(option)
         self.trail.append((person, option, False))
         for thing in self.takes[option]:
@@ -214,7 +214,7 @@ class _Search:
         self.news.append((True, person))
 
     def keep(self, person: int, option: int) -> None:
-        """Somebody takes this option and no other."""
+        """Fix a person's option, and remove that person's other options."""
         for other in [o for o in self.alive[person] if o != option]:
             self.drop(person, other)
 
@@ -247,7 +247,7 @@ class _Search:
                     self.drop(person, option)
 
     def back(self, mark: int) -> None:
-        """Undo everything since."""
+        """Undo every change since a mark."""
         self.news.clear()
         while len(self.trail) > mark:
             person, option, was_settled = self.trail.pop()
@@ -262,7 +262,7 @@ class _Search:
                     self.able[thing][person] = self.able[thing].get(person, 0) + 1
 
     def narrowest(self, source: Draws) -> tuple[int, int] | None:
-        """Somebody and an option, where fewest are left: to a person, or for a thing; None if all is settled."""
+        """The person or item with the fewest options left, with one of these options; None if everything is settled."""
         people = [(len(mine), p, True) for p, mine in enumerate(self.alive) if not self.settled[p]]
         if not people:
             return None

@@ -70,7 +70,7 @@ class Intersection(Attack):
     A bound says what is possible and no more: 1 for each value that somebody may have, 0 for all others.
 
     A release all of whose tables are in another, as after `publish_marginals`, is not counted twice. Tables that show
-    no batch and no sensitive value say nothing of anybody's value, and are not looked at.
+    no batch and no sensitive value say nothing about anybody's value, and are ignored.
 
     Examples
     --------

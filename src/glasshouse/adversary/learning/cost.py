@@ -121,7 +121,7 @@ class Cost:
         }
 
     def lines(self) -> list[str]:
-        """A line for each of the four, and what follows in sentences."""
+        """The text lines of the result: one for each of the four numbers, then what follows from them in sentences."""
         outsiders = "people who are not in it" if self.outsiders_are == "control" else "people not used for learning"
         rows = [
             ("people in the table", self.in_table),
@@ -154,7 +154,7 @@ class Cost:
         ]
 
     def sentence(self) -> str:
-        """What being in the table costs, in words."""
+        """A sentence that says what being in the table costs."""
         who = (
             "people who are not in it"
             if self.outsiders_are == "control"
@@ -253,7 +253,7 @@ def _other_half(
 
 
 def _at_most(groups: NDArray[np.int64], people: float, random: np.random.Generator) -> NDArray[np.int64]:
-    """So many of the groups that they have no more people than a fit is made to."""
+    """A random part of the groups, with no more people than a fit is made to."""
     if people <= _MOST_PEOPLE:
         return groups
     return np.sort(random.permutation(groups)[: int(len(groups) * _MOST_PEOPLE / people)])

@@ -193,7 +193,7 @@ class DeFinetti(Attack):
 
 @dataclass(frozen=True, eq=False)
 class _Reasoning:
-    """What probabilities follow from, whatever the model is: who may sit where, and everybody's quasi-identifiers."""
+    """What the probabilities follow from, for any model: who may sit where, and everybody's quasi-identifiers."""
 
     task: Task
     seats: Seats
@@ -208,7 +208,7 @@ class _Reasoning:
         return cls(task, seats, people, evenly_seated(sitting, seats, task.kinds.n_alike))
 
     def half(self, population: Population) -> NDArray[np.bool_]:
-        """Half of the groups, at random, and always the same."""
+        """Half of the groups, chosen at random with a fixed seed, so that it is always the same half."""
         return np.random.Generator(np.random.PCG64(_SEED)).random(population.seen.n_groups) < 0.5
 
     def beliefs(self, population: Population) -> LearnedBeliefs:
@@ -247,7 +247,7 @@ class _Reasoning:
 
 
 def _learning(population: Population) -> str:
-    """What was learned, in a sentence."""
+    """A sentence that says what was learned."""
     z = population.fitted.z
     if not population.fitted.is_used:
         return (

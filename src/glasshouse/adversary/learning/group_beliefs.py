@@ -61,7 +61,7 @@ class LearnedBeliefs(NamedTuple):
 
 
 class Seating(NamedTuple):
-    """Who may sit where: as `Sitting` has it, or as more than the cells tells it."""
+    """Who may sit where: as `Sitting` says, or as something that tells more than the cells does."""
 
     group: NDArray[np.integer]  # of every seat
     matches: Matches  # the seats of every kind of people

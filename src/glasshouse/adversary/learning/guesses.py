@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses: how probabilities for people compare with what these people have."""
+"""Guesses: how probabilities for people compare with the true values of these people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """Probabilities for people, judged by what they have.
+    """Probabilities for people, compared with their true values.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def judged(
     limits: Sequence[Fraction | float],
     weights: NDArray[np.float64] | None = None,
 ) -> Guesses:
-    """Judge probabilities (kinds x values) about people of these kinds, whose values are known.
+    """Compare probabilities (kinds x values) for people of these kinds with their true values.
 
     A value that is no column has the probability 0. People may count with ``weights``.
 

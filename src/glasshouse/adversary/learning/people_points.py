@@ -39,7 +39,7 @@ def regression_of(population: Population, people: Microdata, rows: NDArray[np.in
 
 
 def _codes(column: Column, values: tuple[Any, ...]) -> NDArray[np.int64]:
-    """For every value of a column its place among the values of the model; -1 for none."""
+    """The position of every value of a column among the values of the model; -1 if it is not among them."""
     kind = column.domain.kind
     places = Places(values, kind)
     numbers, numbered = _on_line(values, kind) if kind in _LINE else (np.empty(0), np.empty(0, np.int64))

@@ -30,7 +30,7 @@ __all__ = ["sample_beliefs"]
 def sample_beliefs(
     task: Task, seats: Seats, population: Population, chances: NDArray[np.float64], half: NDArray[np.bool_]
 ) -> LearnedBeliefs:
-    """Believe by the model and the published record; see `group_beliefs` for what is given."""
+    """Compute probabilities from the model and the published record; parameters as for `group_beliefs`."""
     sample, kinds = PerturbedSample.of(task), task.kinds
     place = {key_of(value): i for i, value in enumerate(population.values)}
     shown = np.array([place[key_of(value)] for value in sample.values], np.int64)[sample.observed]

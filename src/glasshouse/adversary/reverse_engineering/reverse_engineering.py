@@ -76,7 +76,7 @@ class TheoremBound(Strategy):
         return None
 
     def believe(self, task: Task) -> Posterior:
-        """The limit, in every value that a person may have."""
+        """Give every value that a person may have the limit as its probability."""
         task = replace(task, contents=Published.of(task.release, task.contents.column))
         linked = Linking(most_states=0).published(task)  # for who fits where; how likely does not matter
         assert linked.limit is not None

@@ -52,7 +52,7 @@ class Strategy(Attack):
         return believed([self], Task.of(self, release, knowledge, Algorithm(*algorithm)))
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """Why this is no way to attack the release, as far as that can be told at once; None if it may be one."""
+        """Why this strategy cannot attack the release, as far as that can be told at once; None if it perhaps can."""
         if self.methods and type(task.method) not in self.methods:
             explained = " or ".join(method.__name__ for method in self.methods)
             return NotSupported(

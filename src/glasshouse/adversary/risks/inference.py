@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inference: the sensitive value of a person, whose quasi-identifiers are all known, is guessed by the release."""
+"""Inference: the attacker knows a person's quasi-identifiers and guesses the sensitive value from the release."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Inference(RiskAttack):
 
 
 def _scores(contents: Contents, people: Microdata) -> tuple[Kinds, Beliefs]:
-    """Kinds of people, and for each how much of each value the boxes that cover them give to such a person."""
+    """The kinds of people, and for each kind the weight of each value in the boxes that cover it."""
     seats = contents.widest
     kinds = Kinds.of(people, seats.quasi)
     matches = match(people, kinds.examples, seats)
@@ -114,7 +114,7 @@ def _scores(contents: Contents, people: Microdata) -> tuple[Kinds, Beliefs]:
 
 
 def _by_frequency(contents: Contents) -> NDArray[np.float64]:
-    """For every value how likely it is guessed by somebody who guesses a most frequent one; 0 for an unknown one."""
+    """For every value the probability that it is the guess of the most frequent value; 0 for an unknown value."""
     n_tuples = np.bincount(contents.codes, weights=contents.counts, minlength=len(contents.values))
     most = n_tuples == n_tuples.max(initial=0)
     return np.append(most / max(1, most.sum()), 0.0)

@@ -93,7 +93,7 @@ class Linkability(RiskAttack):
             )
 
     def success(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
-        """Look for people's records on the second list."""
+        """Count the people whose records are found on the second list."""
         first, second, seats = self._columns(scene)
         n_people = people.n_tuples
         places = places_of(projected(seats, (*first, *second)))
@@ -115,7 +115,7 @@ class Linkability(RiskAttack):
         return Rate(float(right), len(targets))
 
     def baseline(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
-        """Take any record."""
+        """The rate of a random record of the second list."""
         n = min(people.n_tuples, self.trials)
         return Rate(n / people.n_tuples, n, is_known=True)
 
@@ -170,5 +170,5 @@ class _Fits(NamedTuple):
 
     @property
     def place_of_entry(self) -> NDArray[np.int64]:
-        """Of an inverted one, the place of every entry."""
+        """The place of every entry, if the fits are inverted."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))

@@ -49,7 +49,7 @@ def projected(seats: Seats, names: Sequence[str]) -> Seats:
 
 
 def places_of(seats: Seats) -> Seats:
-    """One seat for all that show the same cells, whatever their groups."""
+    """One seat for all seats that show the same cells, in any group."""
     place = seats.place
     n_places = int(place.max(initial=-1)) + 1
     first = np.empty(n_places, np.int64)
@@ -63,7 +63,7 @@ def places_of(seats: Seats) -> Seats:
 
 
 def ends_of(cell: Cell, children: Mapping[str, Sequence[str]]) -> tuple[Cell, ...]:
-    """What somebody in a cell can be said to have, beside being in it: none where the cell is one value.
+    """The properties that a person in a cell can have besides being in it: none if the cell is one value.
 
     >>> ends_of(Interval(21, 60), {}), ends_of(Value(21), {})
     ((Value(value=21), Value(value=60)), ())
@@ -102,7 +102,7 @@ class Predicates:
 
     @classmethod
     def of(cls, seats: Seats, people: Microdata, together: int) -> Predicates:
-        """Read them off the cells, as the values of a table, with their orders and taxonomies, are written in them."""
+        """Read the predicates from the cells, using the values, orders and taxonomies of a table."""
         places = places_of(seats)
         ends = []
         for d, name in enumerate(places.quasi):
@@ -114,7 +114,7 @@ class Predicates:
         return cls(places, tuple(ends), together)
 
     def shuffled(self, draws: Draws) -> Predicates:
-        """As many boxes, put together at random from the same cells: what each attribute shows changes places."""
+        """The same number of boxes, with each attribute's cells shuffled at random among them."""
         shown = tuple(codes[draws.permutation(len(self.places))] for codes in self.places.of_seat)
         return replace(self, places=replace(self.places, of_seat=shown))
 
@@ -142,7 +142,7 @@ class Predicates:
         return Rate(isolating, self.n_predicates)
 
     def _n_ends(self, d: int) -> NDArray[np.int64]:
-        """At every place, how many ends the cell of an attribute has."""
+        """The number of ends of an attribute's cell, at every place."""
         return np.array([len(ends) for ends in self.ends[d]], np.int64)[self.places.of_seat[d]]
 
     def end_at(self, d: int, column: Column, cells: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -168,7 +168,7 @@ class Predicates:
 
 
 class _Found(NamedTuple):
-    """Kinds of people in boxes: the box of each find, how many people it is, and which end of each cell they are."""
+    """Kinds of people in boxes: the box of each match, the number of people, and their end of each cell."""
 
     place: NDArray[np.int64]
     n_people: NDArray[np.int64]
@@ -188,7 +188,7 @@ class _Found(NamedTuple):
         return cls(place, kinds.n_alike[kind], ends)
 
     def isolated(self, chosen: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> int:
-        """How many descriptions by ends of these attributes fit one person: each as ends and how many there can be."""
+        """How many descriptions by ends of these attributes fit exactly one person; for each: ends, and how many."""
         at_ends = np.ones(len(self.place), bool)
         key, n_keys = self.place, int(self.place.max(initial=0)) + 1
         for ends, n_ends in chosen:
@@ -215,7 +215,7 @@ def _labels(column: Column) -> frozenset[str]:
 
 
 def _children(column: Column) -> dict[str, list[str]]:
-    """By the label of each node the labels below it; of the whole taxonomy, where that is listed."""
+    """The labels below each node, by the node's label; for the whole taxonomy, if it is listed value by value."""
     tree, domain = column.domain.taxonomy, column.domain
     if tree is None:
         return {}

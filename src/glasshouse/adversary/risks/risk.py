@@ -111,7 +111,7 @@ class MeasuredRisk:
         How often the attack succeeds on people who are not in the release; None if no such people were given.
     compared
         Where the control table has fewer people than the table: how often the attack succeeds on as many people of the
-        table, drawn at random. It is this that is compared with ``control``.
+        table, drawn at random. This rate is compared with ``control``.
     notes
         What was assumed, or should be known to read the rates, in sentences.
     """
@@ -150,7 +150,7 @@ class MeasuredRisk:
         return self.success.low > self.baseline.high
 
     def exceeds(self, limit: float) -> bool:
-        """Whether the risk is above a limit; without control, whether the attack succeeds more often than that."""
+        """Whether the risk is above a limit; without control people, whether the rate of success is."""
         return (self.success.value if self.risk is None else self.risk.value) > limit
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class MeasuredRisk:
         return f"{rate.trials:,} {self.trials_are}"
 
     def _reading(self) -> str:
-        """What follows from the rates, in a sentence."""
+        """A sentence on what follows from the rates."""
         if not self.success.trials:
             return "The attack could not be tried: the release has nothing that it could use."
         if not self.is_strong:

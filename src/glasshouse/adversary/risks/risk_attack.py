@@ -77,15 +77,15 @@ class RiskAttack:
         raise NotImplementedError
 
     def baseline(self, scene: Scene, people: Microdata, draws: Draws) -> Rate:
-        """How often a naive guess succeeds on them."""
+        """The rate of success of a naive guess on these people."""
         raise NotImplementedError
 
     def notes(self, scene: Scene) -> list[str]:
-        """What should be known to read the rates."""
+        """Notes that a reader of the rates needs."""
         return []
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: Algorithm | None = None) -> MeasuredRisk:
-        """Measure how often the attack succeeds on the people of the table, by guessing, and on the control people."""
+        """Measure how often the attack, and a naive guess, succeed on the table; and the attack on control people."""
         if knowledge.corrupted or knowledge.prior is not None:
             raise NotSupported(
                 f"the attack {self.name} does not use people whose values are known (corrupted=) or a prior",
@@ -126,7 +126,7 @@ class RiskAttack:
         )
 
     def _contents(self, release: Release) -> Contents:
-        """What the release says; where values are not looked at, of any sensitive column, or of none."""
+        """What the release says, read for any sensitive column, or without one, if values are not used."""
         sensitive = release.recipe.sensitive
         if not self.needs_values and not sensitive:
             return Published.without_values(release)
@@ -142,7 +142,7 @@ class RiskAttack:
 
 
 def control_people(people: Microdata, release: Release, knowledge: Knowledge) -> Microdata:
-    """The control people, coded as those of the table; refused where they cannot be what they are said to be."""
+    """The control people, coded like those of the table; refused if they cannot be people outside of it."""
     if not hasattr(people, "quasi"):
         raise InputError("control must be a table of people that gh.read has read: gh.read(file, quasi=...)")
     check_columns(people, release, "the control table")

@@ -85,7 +85,7 @@ class SinglingOut(RiskAttack):
         return _total(predicates.shuffled(draws).isolating(people) for predicates in self._predicates(scene))
 
     def notes(self, scene: Scene) -> list[str]:
-        """Say it where the release lists the quasi-identifiers, and nothing needs to be read off."""
+        """A note for a release that lists the quasi-identifiers, so that no description needs to be read from it."""
         if not scene.release.layout.exact:
             return []
         return [

@@ -38,7 +38,7 @@ _SAID = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What a release says to a question: a row for every combination of the grouping columns, or one row alone.
+    """The answer to a question: a row for every combination of the grouping columns, or a single row.
 
     Where a single estimate was asked for, `value`, `error` and `interval` are its parts.
 
@@ -81,7 +81,7 @@ class Answer:
 
     @property
     def value(self) -> float:
-        """What is expected, where a single estimate was asked for."""
+        """The estimated number, if a single one was asked for."""
         return self.only.value
 
     @property
@@ -106,11 +106,11 @@ class Answer:
         return pa.table(columns)
 
     def to_pandas(self) -> Any:
-        """As `to_table`, as a pandas frame."""
+        """The table of `to_table` as a pandas frame."""
         return frame_of(self.to_table(), "pandas")
 
     def to_polars(self) -> Any:
-        """As `to_table`, as a polars frame."""
+        """The table of `to_table` as a polars frame."""
         return frame_of(self.to_table(), "polars")
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,12 +125,12 @@ class Answer:
         }
 
     def to_arrow(self) -> pa.Table:
-        """As `to_table`; the metadata of its schema have the model, the survey weight and the notes."""
+        """The table of `to_table` as Arrow; its schema's metadata have the model, the survey weight and the notes."""
         told = {"glasshouse.model": self.model, "glasshouse.weighted_by": self.weight or ""}
         return self.to_table().replace_schema_metadata({**told, "glasshouse.notes": "\n".join(self.notes)})
 
     def to_csv(self) -> str:
-        """As `to_table`, as the text of a CSV file.
+        """The table of `to_table` as the text of a CSV file.
 
         A text that a spreadsheet would run as a formula gets an apostrophe, as in a published CSV file; a missing value
         is an empty cell, or a word where the column has empty texts too. Notes do not fit into it.
@@ -139,13 +139,13 @@ class Answer:
         return csv_of(table, missing_marks(table)).decode()
 
     def to_json(self) -> str:
-        """As `to_dict`, as a text; what is not a number, such as an average of nobody, is null."""
+        """The data of `to_dict` as JSON text; a value that is undefined, such as the average of no records, is null."""
         told = self.to_dict()
         told["rows"] = [{name: _finite(value) for name, value in row.items()} for row in told["rows"]]
         return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, path: str | Path, *, format: str | None = None, force: bool = False) -> None:
-        """Write the answer to a file, whole or not at all.
+        """Write the answer to a file; if that fails, no part of it is left.
 
         Parameters
         ----------

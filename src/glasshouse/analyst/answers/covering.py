@@ -39,7 +39,7 @@ class Points:
         return len(self.codes[0]) if self.codes else 0
 
     def distinct(self) -> tuple[Points, NDArray[np.int64]]:
-        """The different ones of them, and which of these each is."""
+        """The different points, and the number of the one that each point is."""
         columns = [(codes, len(own)) for own, codes in zip(self.values, self.codes, strict=True)]
         number, first = numbered(columns, len(self))
         return Points(self.values, [codes[first] for codes in self.codes]), number
@@ -56,7 +56,7 @@ def numbered(columns: Iterable[tuple[NDArray[Any], int]], n: int) -> tuple[NDArr
 
 
 def same_values(values: Sequence[Any], others: Sequence[Any]) -> NDArray[np.int64]:
-    """For each of some values its place among others, by its text; -1 where it is not among them."""
+    """The index of each value among other values, by its text; -1 if it is not among them."""
     known = {None if v is None else text_of(v): i for i, v in enumerate(others)}
     return np.array([known.get(None if v is None else text_of(v), -1) for v in values], np.int64)
 
@@ -139,7 +139,7 @@ class _Level:
 
 @dataclass(frozen=True, eq=False)
 class _Walkers:
-    """Parts of D* on their way: at which node, what is left of their place, how much."""
+    """Parts of D* on their way down the tree: their node, what remains of their place, and their amount."""
 
     node: NDArray[np.int64]
     rest: NDArray[np.int64]

@@ -45,7 +45,7 @@ _ENTRIES = 1 << 21  # shares that are held at once while groups are added up
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """For every place how many records are expected to have each value: sparse, and together as many as there are.
+    """For every place the expected number of records with each value: sparse; the sum is the number of records.
 
     Place ``p`` has ``amounts[i]`` records with the value of code ``codes[i]`` for ``offsets[p] <= i < offsets[p + 1]``.
     """
@@ -94,7 +94,7 @@ class Distribution:
 
     @property
     def is_exact(self) -> bool:
-        """Whether probabilities are fractions, without any rounding."""
+        """Whether probabilities are exact fractions."""
         return bool(self.weights.amounts.dtype == object)
 
     @cached_property
@@ -107,7 +107,7 @@ class Distribution:
         return volumes
 
     def probability(self, *point: Any) -> Fraction | float:
-        """D* at one point: a value for every attribute, None where it is missing."""
+        """The probability D* of one point: a value for every attribute, None for a missing one."""
         if len(point) != len(self.attributes):
             raise InputError(
                 f"a point must have {counted(len(self.attributes), 'value')}: {', '.join(self.attributes)}"
@@ -197,7 +197,7 @@ def _is_exact(n_entries: int, *, asked: bool | None) -> bool:
 
 
 def _counted(seats: Seats, place: NDArray[np.int64], n_places: int, *, exact: bool) -> Weights:
-    """Without a sensitive column: how many records are at every place."""
+    """The number of records at every place, for a release without a sensitive column."""
     amounts = np.zeros(n_places, np.int64)
     np.add.at(amounts, place, seats.count)
     return Weights(

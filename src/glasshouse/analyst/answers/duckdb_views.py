@@ -243,7 +243,7 @@ def _seats(evidence: Evidence, published: Published, seats: Seats) -> pa.Table:
 
 
 def _groups(evidence: Evidence, published: Published) -> pa.Table:
-    """How likely a record of each group has each sensitive value."""
+    """The probability of each sensitive value for a record of each group."""
     sizes = published.sizes
     if published.kind != "sample":
         group = np.repeat(np.arange(published.n_groups), np.diff(published.offsets))
@@ -299,7 +299,7 @@ def _ends(supports: Sequence[Support]) -> list[tuple[Any, Any]] | None:
 
 
 def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str, Any], float]:
-    """How likely a record with each cell has each value; nothing where there are too many to list."""
+    """The probability of each value for a record with each cell; nothing if there are too many values to list."""
     if attribute in evidence.declared.nodes:  # nobody told what they cover
         return {}
     texts = seats.cells[seats.quasi.index(attribute)]

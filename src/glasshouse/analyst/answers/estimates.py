@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimates: what a count, a sum or a mean over hidden records is expected to be, and how far off it may be.
+"""Estimates: the expected value and the error of a count, a sum or a mean over hidden records.
 
 One model serves every kind of release but perturbed samples. In a group of n records, record i lies in its cell
 wherever it may, independently of the others; the group's n sensitive values are dealt to its records in random order. A
@@ -53,7 +53,7 @@ class Estimate:
 
     @classmethod
     def normal(cls, value: float, variance: float, *, least: float = -np.inf, most: float = np.inf) -> Estimate:
-        """Take value and variance as those of a normal distribution, cut off at what is possible."""
+        """Make an estimate from value and variance of a normal distribution, truncated to possible values."""
         error = float(np.sqrt(max(variance, 0.0)))
         error = 0.0 if error <= _ROUNDING * abs(value) else error
         return cls(
@@ -66,7 +66,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Means of some totals, and their covariances (totals x totals)."""
+    """Means and covariances of some totals (totals x totals)."""
 
     means: NDArray[np.float64]
     covariances: NDArray[np.float64]
@@ -86,7 +86,7 @@ class Dealt:
     weights: NDArray[np.float64]  # ``w``, totals x values
 
     def summed(self, group: NDArray[np.int64], code: NDArray[np.int32], count: NDArray[np.int64], n: int) -> Summed:
-        """Add weights up in every group: how many records of it have each value is given by entries of histograms."""
+        """Sum weights in every group; entries of histograms give how many records of it have each value."""
         inside = self.class_of[code] >= 0
         group, code, count = group[inside], code[inside], count[inside]
         key = group * self.n_classes + self.class_of[code]
@@ -122,7 +122,7 @@ class Amounts:
 def totals(
     group: NDArray[np.int64], count: NDArray[np.int64], sizes: NDArray[np.int64], summed: Summed, amounts: Amounts
 ) -> Totals:
-    """Add up means and covariances of totals over all groups: of every seat the group, and how many records have it."""
+    """Sum means and covariances of totals over all groups; every seat has a group and a number of records."""
     n_totals, n_classes, _ = amounts.mean.shape
     n_groups = len(sizes)
 
@@ -159,7 +159,7 @@ def totals_apart(
     dealt: Dealt,
     amounts: Amounts,
 ) -> Totals:
-    """Do the same for each sensitive value apart: means are totals x values, covariances totals x totals x values.
+    """Compute the totals for each sensitive value: means (totals x values), covariances (totals x totals x values).
 
     A value is a class of its own then. All values are done in one pass over the entries of the histograms, which are
     given as group, value and count: the work is that of the groups that have a value, not of all groups.
@@ -170,7 +170,7 @@ def totals_apart(
     n_values, kind = dealt.weights.shape[1], dealt.class_of[code]
 
     def by_group(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of every entry: the sum over the seats of its group, by what its class adds."""
+        """For every entry the sum over the seats of its group of what its class adds."""
         found = np.stack([np.bincount(group, weights=one * count, minlength=n_groups) for one in values])
         return np.asarray(found[kind, of], np.float64)
 

@@ -93,14 +93,14 @@ class _Side:
         return sp.csr_matrix(entries, shape=shape)
 
     def wanted(self, term: dict[str, ValueSet]) -> NDArray[np.float64]:
-        """1 for the values that a term holds for."""
+        """1 for each value that satisfies a term, otherwise 0."""
         own = term.get(self.column, ValueSet.everything())
         return np.array([value in own for value in self.values], np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class JointTotals:
-    """Totals over people of whom conditions on two sensitive columns hold."""
+    """Totals over the people who satisfy conditions on two sensitive columns."""
 
     evidence: Evidence
     sides: tuple[_Side, ...]
@@ -138,7 +138,7 @@ class JointTotals:
 
     @property
     def seats(self) -> Seats:
-        """The table that answers."""
+        """The table of seats that is used."""
         return self.sides[0].seats
 
     @cached_property
@@ -152,7 +152,7 @@ class JointTotals:
         return np.maximum(self.sides[0].published.sizes, 1).astype(np.float64)
 
     def _amounts(self, *, hidden: bool) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """For every term the mean amounts by seat, and those of products of two."""
+        """The mean amounts by seat for every term, and those of products of two amounts."""
         found = []
         name = None if self.weight is None else self.weight.name
         for term in self.terms:
@@ -181,7 +181,7 @@ class JointTotals:
 
     @cached_property
     def _held(self) -> list[list[NDArray[np.float64]]]:
-        """For either column and every term, how many values of each group it holds for."""
+        """For either column and every term, the number of values of each group that satisfy it."""
         return [[np.asarray(side.counts @ side.wanted(term)) for term in self.terms] for side in self.sides]
 
     def _held_by_both(self, s: int, t: int, u: int) -> NDArray[np.float64]:
@@ -212,7 +212,7 @@ class JointTotals:
         return self._weighted(Totals(np.array([own.sum() for own in means]), covariances), held)
 
     def _weighted(self, found: Totals, held: Sequence[NDArray[np.float64]]) -> Totals:
-        """Add what the hidden part of weights does, where ``held`` is how likely each term holds of a member."""
+        """Add the variance of the hidden part of weights; ``held``: how likely each term holds for a member."""
         if self.weighting is None:
             return found
         once, twice = np.zeros((len(self.columns), 1)), np.zeros((len(self.columns), len(self.columns), 1))
@@ -225,7 +225,7 @@ class JointTotals:
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For every total the lower and the upper end that no dependence of the two columns goes beyond."""
+        """The smallest and largest value that every total can have under any dependence of the two columns."""
         n = self.sizes
         ends = []
         for sign in (-1.0, 1.0):
@@ -249,7 +249,7 @@ class JointTotals:
         return ends[0], ends[1]
 
     def learned(self, model: str) -> tuple[Totals, str, tuple[str, ...]]:
-        """The totals by what the release teaches of either column, which model that is, and what to know of it."""
+        """The totals by what the release teaches about either column, the name of the model, and notes."""
         papers = self.independent()
         taught = [
             learned_population(self.evidence, side.published, side.seats, [side.column], model) for side in self.sides
@@ -273,7 +273,7 @@ class JointTotals:
         return Totals(means, papers.covariances * noise + np.outer(move, move)), one.model, notes
 
     def estimate(self, measure: Measure, found: Totals) -> Estimate:
-        """One measure: with the interval that holds for every dependence, but for an average."""
+        """The estimate of one measure: with the interval for every dependence of the columns, except for an average."""
         place = self.columns.index(measure.column)
         if measure.kind == "avg":
             return Estimate.normal(*ratio(found, place, 0))

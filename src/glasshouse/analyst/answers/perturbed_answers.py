@@ -66,7 +66,7 @@ def retention(release: Release) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Perturbation:
-    """What a perturbed sample shows, and how it was perturbed."""
+    """What a perturbed sample shows, and the parameters of the perturbation."""
 
     p: float  # the retention
     # the place in the sensitive domain of the value that every seat shows, and how many records the seat stands for
@@ -85,7 +85,7 @@ class Perturbation:
         return cls(p, shown, seats.count, _inverted(seen[np.newaxis], p)[0][0])
 
     def check(self, wanted: NDArray[np.bool_]) -> None:
-        """Refuse to count some values (questions x values) where what is shown says nothing of the true ones."""
+        """Refuse to count values (questions x values) about which the shown values say nothing."""
         if self.p == 0 and (wanted.any(axis=-1) & ~wanted.all(axis=-1)).any():
             raise NotSupported(
                 "a question about sensitive values has no answer, because all of them were replaced (a retention of 0)",
@@ -151,7 +151,7 @@ class Perturbation:
         return Totals(means, covariances)
 
     def totals_apart(self, dealt: Dealt, amounts: Amounts, some: NDArray[np.int64]) -> Totals:
-        """Do the same for each sensitive value apart.
+        """Compute the totals for each sensitive value separately.
 
         With one value asked for, every sum over the seats is one of four, whatever the value: those of ``G A``,
         ``G A A``, ``G^2 A A`` and ``G`` times the mean product; beside them what the seats that show the value add.
@@ -188,7 +188,7 @@ def deperturbed(
     exact: bool,
     at_once: int = _ENTRIES,
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]], tuple[str, ...]]:
-    """Give how many records of every place are expected to have each value, and what must be said of it.
+    """The expected number of records with each value at every place, and notes on it.
 
     For every shown record the code of its value, how many records it stands for, and its place are given; ``shape`` is
     how many places and how many values there are. The result is place, code and amount of everything that is not 0, by
@@ -218,7 +218,7 @@ def deperturbed(
 
 
 def _after(seen: NDArray[Any], squares: NDArray[Any], whole: NDArray[Any], p: Any) -> NDArray[Any]:
-    """Records with each value at some places, from how many show each value there."""
+    """The number of records with each value at some places, estimated from the shown values there."""
     size = seen.sum(axis=1)[:, np.newaxis]
     effective = size**2 / squares
     own, _ = _inverted(seen, p)

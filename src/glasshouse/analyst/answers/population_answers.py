@@ -58,7 +58,7 @@ class Taught(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of answers is told: of the model that answers, or why it is not the one that was asked for."""
+        """Notes for readers of answers: on the model that is used, or why it is not the one that was asked for."""
         doubts = (self.doubt,) if self.doubt else ()
         if self.population is not None:
             return (*self.population.notes, *doubts)
@@ -68,7 +68,7 @@ class Taught(NamedTuple):
 def learned_totals(
     evidence: Evidence, published: Published, seats: Seats, attributes: Sequence[str], model: str
 ) -> tuple[LearnedTotals | None, tuple[str, ...]]:
-    """What a release teaches, for a question about some attributes, and what to know of it.
+    """What a release teaches about some attributes, for a question, and notes on it.
 
     None where the papers' estimator answers the question.
     """
@@ -115,13 +115,13 @@ def learned_population(
 
 @dataclass(frozen=True, eq=False)
 class LearnedTotals:
-    """What a population says to questions."""
+    """Totals computed from a learned population."""
 
     population: Population
 
     @cached_property
     def expected(self) -> sp.csr_matrix:
-        """How many people are expected: points x values."""
+        """The expected number of people: points x values."""
         found = self.population.expected()
         shape = self.population.points.n_points, len(self.population.values)
         return sp.csr_matrix((found.amount, (found.point, found.code)), shape=shape)
@@ -136,7 +136,7 @@ class LearnedTotals:
         return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
 
     def inside(self, term: Mapping[str, ValueSet]) -> NDArray[np.bool_]:
-        """Which points satisfy the tests of quasi-identifiers in a term."""
+        """Which points satisfy a term's tests of quasi-identifiers."""
         found = np.ones(self.population.points.n_points, bool)
         for name, values in term.items():
             if name in self.population.points.names:
@@ -223,7 +223,7 @@ class LearnedTotals:
         return found
 
     def together(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:
-        """Totals over all values, where the papers' estimator says ``papers``."""
+        """Totals over all values; those of the papers' estimator where ``papers`` says so."""
         return self._totals(means.sum(axis=1), drawn.sum(axis=2), papers)
 
     def apart(self, means: NDArray[np.float64], drawn: NDArray[np.float64], papers: Totals) -> Totals:

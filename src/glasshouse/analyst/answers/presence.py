@@ -42,7 +42,7 @@ class Presence:
 
     @classmethod
     def of(cls, release: Release, seats: Seats, labels: tuple[int | str, ...]) -> Presence | None:
-        """Whom the seats of a release hold still after some editions, by their labels; None if nobody left."""
+        """The shares of people still there after some editions, which are given by label; None if nobody left."""
         gone = left_by(release, seats, labels)
         return cls(seats, 1.0 - gone / _people(seats)) if gone.any() else None
 

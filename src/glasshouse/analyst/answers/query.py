@@ -142,7 +142,7 @@ def query(
 
 
 def _left_out(published: Sequence[Release | Edition]) -> Iterator[str]:
-    """Say how many people the answers are not about, if some were left out, and what that does to the answers."""
+    """A note on how many people were left out, if some were, and on what that does to the answers."""
     n, n_suppressed, n_published = (
         sum(getattr(one, name) for one in published) for name in ("n_dropped", "n_suppressed", "n_tuples")
     )
@@ -228,7 +228,7 @@ def _by_members(
 
 
 def _has_gaps(evidence: Evidence, column: str) -> bool:
-    """Whether somebody may miss a value of a column, by what is published."""
+    """Whether some person may have no value in a column, by what is published."""
     if evidence.home_of(column) in evidence.release.recipe.sensitive:
         return None in evidence.sensitive_values(column)
     _, seats = seats_of(evidence, [column])
@@ -364,7 +364,7 @@ class _Fixed:
 def _combinations(
     asked: _Asked, columns: Mapping[str, GroupingColumn]
 ) -> Iterator[tuple[dict[str, int], _Fixed | None]]:
-    """Go through all combinations that some seat can hold; without such columns there is one, that fixes nothing."""
+    """All combinations that some seat can have; without such columns a single combination, which fixes nothing."""
     if not columns:
         yield {}, None
         return
@@ -453,11 +453,11 @@ class _Asked:
 
     @property
     def model(self) -> str:
-        """Which model answers."""
+        """The name of the model that answers."""
         return "uniform" if self.learned is None else self.learned.population.model
 
     def answer(self, keys: tuple[tuple[Any, ...], ...], estimates: tuple[tuple[Estimate, ...], ...]) -> Answer:
-        """The answer with what must be said of the model; of what is certain by any model nothing must."""
+        """The answer with notes on the model; answers that are certain under any model need none."""
         uncertain = any(estimate.error > 0 for row in estimates for estimate in row)
         notes = self.notes if uncertain else ()
         answer = Answer(question=self.question, keys=keys, estimates=estimates, model=self.model, notes=notes)
@@ -493,7 +493,7 @@ class _Asked:
         return replace(self, dealt=replace(self.dealt, class_of=only))
 
     def _with_leavers(self, found: Totals, fixed: _Fixed | None) -> Totals:
-        """Totals of people who stayed, with what is uncertain because it is not told who they are."""
+        """Totals of the people who stayed, with the uncertainty about who they are."""
         assert self.presence is not None
         whole = replace(self, presence=None)._amounts(fixed)
         group, sizes, summed = self._dealt_groups(fixed)
@@ -515,7 +515,7 @@ class _Asked:
         return [(self._inside[t] & here, self.of_class[:, t]) for t in range(len(self.terms))]
 
     def _deviations(self, fixed: _Fixed | None) -> Deviations:
-        """What the hidden part of weights adds; for a perturbed sample, of which it is a small part, nothing."""
+        """The variance from the hidden part of weights; none for a perturbed sample, where it is small."""
         assert self.weighting is not None
         n_totals, n_values = self.dealt.weights.shape
         if self.learned is not None:
@@ -631,7 +631,7 @@ class _Asked:
         return mixed_amounts(powers, self.columns, weight, n_seats, hidden=hidden)
 
     def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
-        """What `powers_of` says of a column, where the term holds."""
+        """The result of `powers_of` for a column, restricted to where the term holds."""
         weight = None if self.weighting is None else self.weighting.weight
         is_weight = weight is not None and name == weight.name
         if fixed is not None and name in fixed.shares:
@@ -654,7 +654,7 @@ class _Asked:
 def _entries_of(
     published: Published, groups: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The entries of the histograms of some groups, which are numbered again."""
+    """The entries of the histograms of some groups, with these groups numbered from 0."""
     starts = published.offsets[groups]
     lengths = published.offsets[groups + 1] - starts
     before = np.cumsum(lengths) - lengths

@@ -174,7 +174,7 @@ def _complete(
     source: Source,
     notes: Sequence[str],
 ) -> pa.Table:
-    """A table of everybody by weights of its own; with fewer or more rows, some of these."""
+    """A complete table by weights of its own; with another number of rows, some of its rows."""
     drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
     rows = _rows(len(drawn.point), n, source.child("rows"))
     columns = {name: _column(population, name, drawn, rows) for name in reading.attributes}
@@ -236,7 +236,7 @@ def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Arra
 
 
 def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, tuple[str, ...]]:
-    """A value of each record's place, as likely as its weight to within 2^-53, and what must be said of it."""
+    """A value for each record, drawn by the weights of its place to within 2^-53, and notes on it."""
     evidence = reading.evidence
     shape = reconstructed(
         evidence.release, reading.attributes, taxonomies=evidence.taxonomies, ordered=evidence.ordered, exact=False

@@ -63,7 +63,7 @@ def badly_separated(seen: Observations, n_values: int) -> NDArray[np.int64]:
 
 
 def separation_notes(seen: Observations, values: Sequence[Any], dealt: Dealt, *, every_value: bool) -> tuple[str, ...]:
-    """What a reader is told of an answer that treats badly separated values differently.
+    """Notes for readers of an answer that treats badly separated values differently.
 
     With ``every_value`` each value has an estimate of its own.
     """

@@ -87,7 +87,7 @@ class Weighting:
 
     @property
     def note(self) -> str:
-        """What a reader must know."""
+        """The note that a reader of the answer needs."""
         return (
             f"weighted by {self.weight.name}: the intervals include the uncertainty that the release adds, also about "
             "the exact weights within a class, but not the sampling error of the survey. By Kish's formula, "

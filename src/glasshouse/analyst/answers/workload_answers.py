@@ -125,7 +125,7 @@ def answer(
 
 
 def count(table: Microdata, workload: Workload, *, threads: int = 0) -> NDArray[np.int64]:
-    """The true counts."""
+    """The true count of every question of a workload."""
     columns = [table.column(name) for name in workload.domains]
     codes = np.stack([column.codes for column in columns], dtype=np.int32)
     kernel = compiled(_KERNELS).exact_counts
@@ -180,7 +180,7 @@ def _by_table(evidence: Evidence, workload: Workload) -> Iterator[tuple[Publishe
 
 
 class _Table:
-    """A table of seats as the kernels want it."""
+    """A table of seats in the form that the kernels take."""
 
     def __init__(self, evidence: Evidence, seats: Seats, workload: Workload, order: NDArray[np.int64]) -> None:
         self._workload = workload

@@ -79,7 +79,7 @@ def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None
 
 @dataclass(eq=False)
 class _Settling:
-    """One question on its way to what it means for a release."""
+    """Works out what one question means for a release."""
 
     evidence: Evidence
     notes: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ class _Settling:
         return ~found & ~ValueSet.of([None]) if asked.negated else found
 
     def _check_limits(self, column: str, values: ValueSet) -> None:
-        """Refuse to tell apart what lies beyond a top or bottom code, which one value stands for."""
+        """Refuse to distinguish values beyond a top or bottom code, which are published as one value."""
         reader = CellSupports(name=column, kind=self.evidence.asked_kinds[column])
         for name, text in self.evidence.limits.get(column, {}).items():
             side = ValueSet.above if name == "top" else ValueSet.below
@@ -257,7 +257,7 @@ class _Shown:
 
 
 def _touches(support: Support, values: ValueSet) -> bool:
-    """Whether a cell has one of the values, be it a single point of what is measured."""
+    """Whether a cell contains one of the values, even if only a single point of a measured range."""
     inner = support.support if isinstance(support, OrMissing) else support
     if isinstance(support, OrMissing) and None in values:
         return True

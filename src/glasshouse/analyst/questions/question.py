@@ -55,14 +55,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Every part holds; without parts, of everybody."""
+    """All parts hold; without parts it is true for everybody."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Some part holds; without parts, of nobody."""
+    """At least one part holds; without parts it is true for nobody."""
 
     parts: tuple[Condition, ...]
 
@@ -88,7 +88,7 @@ class Like:
     negated: bool = False
 
     def fits(self, text: str) -> bool:
-        """Whether a text fits the pattern, whatever is asked for.
+        """Whether a text matches the pattern, ignoring whether a match is asked for.
 
         >>> [Like("zip", "47_%").fits(text) for text in ("476", "47602", "47")]
         [True, True, False]
@@ -154,7 +154,7 @@ class Measure:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a count, a sum or an average over all tuples that are asked about."""
+        """Whether it is a count, a sum or an average over all records that the question is about."""
         return self.among is None and self.kind in ("count", "sum", "avg")
 
 
@@ -167,7 +167,7 @@ class Case:
     otherwise: Any = None
 
     def parts(self) -> dict[Any, Condition]:
-        """Its values, with a condition for each; of every tuple exactly one of them is true."""
+        """Its values, with a condition for each; for every record exactly one of them is true."""
         found: dict[Any, list[Condition]] = {}
         before: list[Condition] = []
         for condition, value in self.branches:
@@ -179,7 +179,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A measure, by its place, compared with a number."""
+    """A comparison of a measure, given by its index, with a number."""
 
     measure: int
     how: Literal["=", "<>", "<", "<=", ">", ">="]
@@ -196,7 +196,7 @@ class Having:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """By what rows are ordered: a grouping column or a measure, by its place."""
+    """How rows are ordered: by a grouping column or a measure, given by its index."""
 
     of: Literal["key", "measure"]
     place: int
@@ -276,7 +276,7 @@ def disjoint_terms(
 def _at_once(
     term: dict[str, ValueSet], rest: Condition
 ) -> tuple[list[dict[str, ValueSet]], dict[str, ValueSet], Condition]:
-    """Decide the columns that only one test is about, if it stands at the top: terms, and what is left to divide."""
+    """Decide the columns that occur in only one test at the top level: the terms, and the rest to divide."""
     if isinstance(rest, Test):
         return [{**term, rest.column: rest.values}], term, _NOBODY
     if not isinstance(rest, And | Or):
@@ -296,7 +296,7 @@ def _at_once(
 def _decided(
     term: dict[str, ValueSet], rest: Condition, column: str, parts: Iterable[ValueSet]
 ) -> list[tuple[dict[str, ValueSet], Condition]]:
-    """What remains of the condition for the column's values, put together where the same remains."""
+    """The condition that remains for each of the column's values; values with the same remainder are put together."""
     by_rest: dict[Condition, list[ValueSet]] = {}
     for part in parts:
         by_rest.setdefault(_given(rest, column, part), []).append(part)
@@ -306,7 +306,7 @@ def _decided(
 
 
 def _next_column(rest: Condition, tests: list[Test]) -> str:
-    """One that a single test may decide everything by; otherwise the one that most tests are about."""
+    """The next column: one whose single test may decide everything; otherwise the one in most tests."""
     if isinstance(rest, And | Or):
         for part in rest.parts:
             if isinstance(part, Test):
@@ -339,7 +339,7 @@ def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
 
 
 def _reduced(condition: Condition, *, negated: bool) -> Condition:
-    """The same condition without `Not`, one test for each column side by side, without what is always true or false."""
+    """The same condition without `Not`, one test per column side by side, without parts that are constant."""
     if isinstance(condition, Not):
         return _reduced(condition.part, negated=not negated)
     if isinstance(condition, Test):
@@ -385,7 +385,7 @@ def _sorted_out(
 
 
 def _merged(terms: list[dict[str, ValueSet]]) -> list[dict[str, ValueSet]]:
-    """Put terms together that differ in one column alone, as long as there are such.
+    """Merge terms that differ in a single column, as long as there are any.
 
     A term that has no test of a column has no disjoint twin there: only those that have one are compared, by the sum of
     the hashes of their other tests before they are compared in full.
@@ -410,7 +410,7 @@ def _sum(term: dict[str, ValueSet]) -> int:
 
 
 def _merged_along(terms: list[dict[str, ValueSet]], column: str, rest: list[int | None]) -> list[dict[str, ValueSet]]:
-    """Put terms together that differ in a column alone; others than those whose rest occurs twice cannot."""
+    """Merge terms that differ only in one column; only terms whose other columns occur twice are candidates."""
     occurs = Counter(rest)
     kept: list[dict[str, ValueSet]] = []
     alike: dict[frozenset[tuple[str, ValueSet]], list[dict[str, ValueSet]]] = {}
@@ -431,7 +431,7 @@ def _with(term: dict[str, ValueSet], column: str, values: ValueSet) -> dict[str,
 
 
 def _check_nesting(condition: Condition) -> None:
-    """Refuse conditions inside conditions without end, before anything recurses into them."""
+    """Refuse deeply nested conditions, before any function recurses into them."""
     level: list[Condition] = [condition]
     for _ in range(_MOST_NESTED):
         inner = [part for own in level if isinstance(own, And | Or) for part in own.parts]

@@ -56,12 +56,12 @@ _MOST_CASES = 100
 
 
 def unsupported(construct: str, supported: str) -> InputError:
-    """What to raise for a construct that is not supported, with what is."""
+    """The exception for a construct that is not supported, with a supported alternative."""
     return InputError(f"{construct} is not supported: {supported}")
 
 
 class _Reader(Protocol):
-    """What reads the rest of the question: see `glasshouse.analyst.questions.sql`."""
+    """The interface to the reader of the rest of the question: see `glasshouse.analyst.questions.sql`."""
 
     columns: Mapping[str, str]
 
@@ -72,7 +72,7 @@ class _Reader(Protocol):
 
 @dataclass(eq=False)
 class Selection:
-    """What is selected, in the order in which it was written."""
+    """The selected items, in the order in which they were written."""
 
     reader: _Reader
     measures: list[Measure] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Selection:
     _made: dict[str, int] = field(default_factory=dict)  # the places of measures by what they say
 
     def add(self, item: Any) -> None:
-        """Take one entry of SELECT."""
+        """Add one item of SELECT."""
         node, heading = (item.this, item.alias) if item.key == "alias" else (item, None)
         node = _bare(node)
         if node.key == "column":
@@ -107,7 +107,7 @@ class Selection:
         return name
 
     def place_of(self, node: Any) -> Order | None:
-        """Where something stands that is named by its heading, its column or what it says; measures are added."""
+        """The index of something named by its heading, its column or its expression; measures are added if needed."""
         node = _bare(node)
         if node.key == "column" and not node.table:
             wanted = str(node.name).casefold()
@@ -196,7 +196,7 @@ class Selection:
         return Measure(node.key, name, heading or f"{node.key}({name})")
 
     def _summed_case(self, kind: str, case: Any, heading: str | None) -> Measure:
-        """A sum or an average over those for whom a condition is true."""
+        """A sum or an average over the people who satisfy a condition."""
         of = kind.upper()
         condition, value, otherwise = self._only_branch(case, of)
         zero = otherwise is not None and otherwise.key == "literal" and _number(otherwise) == 0
@@ -217,7 +217,7 @@ class Selection:
         return Measure("sum" if kind == "sum" else "avg", name, heading or f"{kind}({name})", among=condition)
 
     def _only_branch(self, case: Any, of: str) -> tuple[Condition, Any, Any]:
-        """The one condition of a CASE, what it gives, and what it gives else; None if that is NULL."""
+        """The only condition of a CASE, its value, and its ELSE value, None for NULL."""
         if len(case.args["ifs"]) != 1:
             raise unsupported(f"a CASE in {of} with several WHEN", _IN_CASE)
         (branch,) = case.args["ifs"]
@@ -258,7 +258,7 @@ class Selection:
         return Measure("quantile", name, heading or f"quantile({name}, {own:g})", at=own, between=_QUANTILES[made.key])
 
     def _numbers(self, node: Any, of: str) -> str:
-        """The column of numbers that a measure is of."""
+        """The numeric column of a measure."""
         if node.key != "column":
             raise self.reader.refused(node, place=f" in {of}", supported=f"write {of}(column)")
         name = self.reader.column(node, f"a column of {of}")

@@ -199,7 +199,7 @@ class _Reader:
                 raise InputError(f"two columns of the answer are called {heading!r}: rename one, as in COUNT(*) AS n")
 
     def condition(self, node: Any, *, negated: bool = False) -> Condition:
-        """A condition, or what makes it false: for missing values these are not each other's opposites."""
+        """A condition, or the condition under which it is false: with missing values these are not opposites."""
         while node.key in ("paren", "not"):
             negated ^= node.key == "not"
             node = node.this
@@ -224,7 +224,7 @@ class _Reader:
         raise self.refused(node)
 
     def _flag(self, node: Any, *, negated: bool) -> Test:
-        """A column of truth values is a condition by itself."""
+        """A boolean column as a condition."""
         name = self.column(node, "a column of the condition")
         if self.columns[name] != "boolean":
             raise InputError(f"column {name!r} alone is not a condition: {_CONDITION}")
@@ -306,7 +306,7 @@ class _Reader:
         return Like(name, str(pattern.name), escape, node.key == "ilike", negated)
 
     def refused(self, *nodes: Any, place: str = "", supported: str = _CONDITION) -> InputError:
-        """What stands where a column should: name the construct, or the column that was meant."""
+        """The error for something that stands where a column should: it names the construct, or the column meant."""
         for node in nodes:
             meant = self._unquoted_name(node)
             if meant is not None:
@@ -335,7 +335,7 @@ class _Reader:
         return next((name for name in self.columns if name.casefold() == written), None)
 
     def _two_columns(self, *nodes: Any) -> InputError:
-        """Refuse to compare columns; a text without single quotes is taken for one."""
+        """Refuse to compare two columns; a text that lacks single quotes looks like one."""
         unknown = [node for node in nodes if not self._is_known(node)]
         if len(unknown) == 1:
             name = unknown[0].name
@@ -374,7 +374,7 @@ class _Reader:
         return matches[0]
 
     def _value(self, node: Any, name: str) -> Any:
-        """What a literal means for a column; None for NULL."""
+        """The value that a literal stands for in a column; None for NULL."""
         node = _bare(node)
         if node.key == "column":
             raise self._two_columns(node)
@@ -399,7 +399,7 @@ class _Literal(NamedTuple):
 
 
 def _literal(node: Any) -> _Literal | None:
-    """A value as it is written; None if it is none."""
+    """The literal that an expression is; None if it is not a literal."""
     sign = ""
     while node.key == "neg":
         sign = "" if sign else "-"
@@ -512,7 +512,7 @@ def _parsed(sql: str) -> Any:
 
 
 def _check_tokens(tokens: Sequence[Any]) -> None:
-    """One statement that begins with SELECT, whose brackets match and are not too deep for the parser."""
+    """Check that there is one statement, which begins with SELECT, and that brackets match and are not too deep."""
     kinds = [token.token_type.name for token in tokens]
     while kinds and kinds[-1] == "SEMICOLON":
         kinds.pop()
@@ -545,7 +545,7 @@ def _place(token: Any) -> str:
 
 
 def _where_it_fails(error: Any) -> str:
-    """A syntax error: where, without the parser's own words."""
+    """The position of a syntax error, in our own words."""
     details = getattr(error, "errors", None) or [{}]
     word, line, end = (details[0].get(key) for key in ("highlight", "line", "col"))
     if not word or line is None or end is None:
@@ -569,12 +569,12 @@ def _name_of(node: Any) -> str:
 
 
 def _text_in(node: Any) -> str:
-    """The text that a node is; empty if it is none."""
+    """The text of a node; empty if it has none."""
     return str(node.name) if node.key == "literal" and node.is_string else ""
 
 
 def _bare(node: Any) -> Any:
-    """A node without the parentheses around it."""
+    """A node without enclosing parentheses."""
     while node.key == "paren":
         node = node.this
     return node

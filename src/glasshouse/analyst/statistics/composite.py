@@ -107,7 +107,7 @@ class _Composite:
         return {key: _share(inside.get(key, _NOBODY), outside.get(key, _NOBODY), own) for key, own in counts.items()}
 
     def _one(self, measure: Measure, where: Condition, columns: tuple[str, ...]) -> Rows:
-        """One measure over those of whom a condition is true."""
+        """One measure over the people who satisfy a condition."""
         own = _COUNT if measure.column is None else replace(measure, among=None)
         found = self._asked((own,), where, columns)
         return {key: row[0] for key, row in zip(found.keys, found.estimates, strict=True)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantiles of a column, found by counts: which value has a given share of the people at or below it.
+"""Quantiles of a column, found by counting: the value at or below which a given share of the people lie.
 
 How many people have at most a value is a count, which every model answers with an error bar. The estimate is the value
 at which the expected count passes the share. The ends of the interval are the values at which the count, more or less
@@ -39,7 +39,7 @@ _COUNT = (Measure("count", None, "count"),)
 
 
 def quantile(evidence: Evidence, where: Condition, measure: Measure, ask: Ask) -> Estimate:
-    """Estimate a quantile of a column over those of whom a condition is true."""
+    """Estimate a quantile of a column over the people who satisfy a condition."""
     assert measure.column is not None
     assert measure.at is not None
     values = _candidates(evidence, measure.column)
@@ -96,7 +96,7 @@ class _Counts:
         return ends[0] + (rank - before) * (ends[-1] - ends[0])
 
     def _first(self, holds: Callable[[int], bool]) -> int:
-        """The first place at which something holds that holds from there on; the last place if it never does."""
+        """The first index from which on a condition holds; the last index if it never does."""
         low, high = 0, len(self.values) - 1
         while low < high:
             middle = (low + high) // 2
@@ -155,7 +155,7 @@ def _candidates(evidence: Evidence, column: str) -> Sequence[Any]:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Points of a range at equal distances, which are not kept anywhere."""
+    """Equally spaced points of a range, computed when needed."""
 
     low: float
     high: float

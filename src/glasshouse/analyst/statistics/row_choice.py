@@ -79,7 +79,7 @@ def _holds(having: Having | Bound, row: tuple[Estimate, ...]) -> bool | None:
 
 
 def _is_open(having: Having | Bound, row: tuple[Estimate, ...]) -> bool:
-    """Whether the interval of a measure has the bound inside."""
+    """Whether the bound lies inside the interval of a measure."""
     if isinstance(having, Bound):
         estimate = row[having.measure]
         return estimate.low < estimate.high and estimate.low <= having.value <= estimate.high

@@ -228,7 +228,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self._grow(Pieces(axes, shown, each * parts, each), p, shares)
 
     def _weights(self, sizes: NDArray[np.float64], p: float) -> NDArray[np.float64]:
-        """What the record of each group weighs; together as much as there are people."""
+        """The weight of each group's record; they sum to the number of people."""
         by_size = p**2 if self.size_weight is None else _number("size_weight", self.size_weight)
         if not 0 <= by_size <= 1:
             raise ParameterError(_OWNER, "size_weight", "from 0 to 1, or None", self.size_weight)
@@ -294,7 +294,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return np.asarray(self.classes_[likely])
 
     def rules(self) -> str:
-        """The tree in words, a line a node."""
+        """The tree as text, one line per node."""
         check_is_fitted(self, "nodes_")
         lines: list[str] = []
         waiting = [(0, "")]
@@ -312,7 +312,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     # --- reading tables -----------------------------------------------------------------------------------------------
 
     def _read(self, X: Any, y: Any) -> tuple[list[Axis], NDArray[Any], int]:  # noqa: N803
-        """A table to learn from, as axes; numbers in the way of scikit-learn, frames of other kinds by columns."""
+        """Convert a table to axes; numbers as in scikit-learn, other frames by columns."""
         self._by_name = has_other_kinds(X)
         if not self._by_name:
             matrix, y = validate_data(self, X, y, dtype=np.float64)
@@ -376,7 +376,7 @@ def _goes_left(node: Node, axis: Axis, places: NDArray[Any]) -> NDArray[np.bool_
 
 
 def _written(cut: Cut, axis: Axis) -> tuple[str, str]:
-    """The two sides of a cut in words."""
+    """The two sides of a cut, as text."""
     if isinstance(axis, Line):
         text = axis.written(cut.threshold)
         return f"{axis.name} <= {text}", f"{axis.name} > {text}" if np.isfinite(
@@ -469,7 +469,7 @@ def _classes(values: Sequence[Any], class_of: ClassOf | None) -> list[Any]:
 
 
 def people(table: Microdata, class_of: ClassOf | None = None) -> tuple[pa.Table, NDArray[Any]]:
-    """Give the truth as a tree is scored by it: everybody's quasi-identifiers, and everybody's class.
+    """The true data by which a tree is scored: everybody's quasi-identifiers and class.
 
     >>> import glasshouse as gh
     >>> X, y = people(gh.examples.transparent_t1(), class_of=lambda disease: disease == "flu")

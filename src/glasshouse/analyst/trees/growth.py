@@ -57,7 +57,7 @@ _IMPURITIES = {"entropy": entropy, "gini": gini}
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of a table as a tree sees them."""
+    """The rows of a table in the form that tree growing uses."""
 
     axes: Sequence[Axis]  # the attributes, with a cell for every row
     shown: NDArray[np.int64]  # the class that every row shows
@@ -68,7 +68,7 @@ class Pieces:
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """How a tree is grown; see `glasshouse.analyst.trees.classifier.PerturbedTreeClassifier`."""
+    """The parameters of growing; see `glasshouse.analyst.trees.classifier.PerturbedTreeClassifier`."""
 
     retention: float
     shares: NDArray[np.float64]
@@ -93,7 +93,7 @@ class Cut:
 
 @dataclass(eq=False)
 class Node:
-    """A box of the tree: what it shows, what its records truly are, and how it is cut."""
+    """A box of the tree: the classes that it shows, the reconstructed classes of its records, and its cut."""
 
     shown: NDArray[np.float64]
     weight: float
@@ -265,7 +265,7 @@ class _Growing:
     def _judged(
         self, before: NDArray[np.float64], whole: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Gain and statistic of every cut, by what is left of it; -infinity gained where a side knows too little."""
+        """The gain and the statistic of every cut, by its left side; a gain of -infinity if a side has too few data."""
         p, shares = self.how.retention, self.how.shares
         sides = np.stack([before, np.maximum(whole - before, 0.0)])  # sides x cuts x (classes, V)
         shown, spread = sides[..., :-1], sides[..., -1]

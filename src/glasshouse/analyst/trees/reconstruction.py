@@ -79,7 +79,7 @@ def entropy(distribution: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def gini(distribution: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How likely two draws differ, over the last axis.
+    """The Gini impurity over the last axis: the probability that two draws differ.
 
     >>> gini(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [0.5, 0.0]

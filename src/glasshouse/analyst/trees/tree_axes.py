@@ -100,7 +100,7 @@ class Line:
         return np.asarray(ranks[codes])
 
     def written(self, threshold: float) -> str:
-        """A threshold as a reader sees it."""
+        """A threshold as text for a reader."""
         if np.isinf(threshold):
             return "any value"
         if self.order is not None:

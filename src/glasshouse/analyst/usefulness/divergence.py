@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divergence: how far a reconstructed distribution is from the microdata (ANGEL Section 6).
+"""Divergence: the distance between a reconstructed distribution and the microdata (ANGEL Section 6).
 
     KL(D || D*)  =  sum of  D(Q, x) * ln(D(Q, x) / D*(Q, x))  over the points that some record is at
 
@@ -118,7 +118,7 @@ def _in_order(values: set[Any], kind: str | None) -> list[Any]:
 
 
 def _exactly(counted: _Counted, distribution: Distribution) -> list[Any]:
-    """D* at every point, one after the other."""
+    """D* at every point, one at a time."""
     values, codes = counted.points.values, [own.tolist() for own in counted.points.codes]
     return [
         distribution.probability(*(own[code] for own, code in zip(values, point, strict=True)))

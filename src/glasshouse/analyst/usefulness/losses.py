@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses: how much of a table is lost in a release, by the measures that the literature compares methods with.
+"""Losses: how much information a release loses, by the measures with which the literature compares methods.
 
 These are the losses that anybody can compute from the release alone, exactly: whole numbers or fractions.
 `reconstruction_error` needs the microdata, and its result belongs inside. docs/definitions.md has every formula.
@@ -35,7 +35,7 @@ __all__ = ["Losses", "losses", "reconstruction_error"]
 
 @dataclass(frozen=True, kw_only=True)
 class Losses:
-    """What is lost, by a release's own tables.
+    """The information that a release loses, by its own tables.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def losses(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     ordered: Mapping[str, Sequence[Any]] | None = None,
 ) -> Losses:
-    """Compute what a release loses, from its tables alone.
+    """Compute the information loss of a release, from its tables alone.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _quasi(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
 
 
 def _group_sizes(published: Published, seats: Seats) -> NDArray[np.int64]:
-    """Records that cannot be told apart: by group where cells are exact, else by what they show."""
+    """The sizes of sets of indistinguishable records: by group if cells are exact, else by the cells shown."""
     if published.layout.exact:
         return published.sizes
     return np.bincount(seats.place, weights=seats.count).astype(np.int64)

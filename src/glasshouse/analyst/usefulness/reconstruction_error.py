@@ -43,7 +43,7 @@ _TERMS = 4_000  # with more different denominators, fractions are added up as fl
 
 
 def reconstruction_error(release: Release, truth: Microdata, *, exact: bool | None = None) -> Fraction | float:
-    """The sum over all records of the squared distance between what can be rebuilt of a record and the record.
+    """The sum over all records of the squared distance between the record and its reconstruction.
 
     ``truth`` are the records that were published, and no others. What ANGEL or a perturbed sample says of a record is
     found by its quasi-identifiers, which must lie in one box alone. By default fractions are ``exact`` where there is
@@ -88,7 +88,7 @@ class Terms:
     points: dict[str, list[Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """As arguments of `glasshouse.analyst.answers.distribution.reconstructed`."""
+        """The terms as arguments of `glasshouse.analyst.answers.distribution.reconstructed`."""
         return {"taxonomies": self.taxonomies, "ordered": self.ordered, "points": self.points}
 
 

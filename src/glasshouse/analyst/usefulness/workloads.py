@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads: many counting questions at once, drawn as the papers draw them.
+"""Workloads: many counting questions at once, drawn in the ways that the papers describe.
 
 A question of a workload asks for records whose values lie in a set for each of some attributes; all attributes are
 taken as discrete, with a domain that everybody knows. Questions are drawn uniformly; the same seed draws the same ones
@@ -61,7 +61,7 @@ class Workload:
         return list(self.domains)[-1]
 
     def take(self, questions: NDArray[np.int64]) -> Workload:
-        """Some of the questions."""
+        """The workload with some of the questions only."""
         return Workload(domains=self.domains, wanted=tuple(w[questions] for w in self.wanted), name=self.name)
 
     def condition(self, question: int) -> dict[str, list[Any]]:
@@ -204,7 +204,7 @@ class Workload:
 
 
 class _Drawing:
-    """A workload in the making: at first every question asks for everything."""
+    """A workload under construction: at first every question asks for all values."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class _Drawing:
         self._wanted[place][question, self.source.choose(self.size(place), n_values)] = True
 
     def workload(self, name: str) -> Workload:
-        """What was drawn."""
+        """The workload that was drawn."""
         return Workload(domains=self.domains, wanted=tuple(self._wanted), name=name)
 
 

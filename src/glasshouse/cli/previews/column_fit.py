@@ -24,7 +24,7 @@ class ColumnFit:
     hidden: tuple[str, ...]
 
     def __str__(self) -> str:
-        """What to say of the columns that are not shown; empty if all are."""
+        """A sentence on the columns that are not shown; empty if all are shown."""
         if not self.hidden:
             return ""
         n = len(self.hidden)

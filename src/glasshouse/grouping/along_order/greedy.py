@@ -6,8 +6,8 @@ Data", VLDB 2010 (MINIMALITY): GG in 2.3 and Figure 2, RGG in 4.3. The authors m
 deterministic, lopsided and looks at quasi-identifiers and sensitive values together. They are two classes here because
 one is deterministic and the other is not, and a method says which it is; RGG with p = 0 gives the groups of GG.
 
-What the paper leaves open: under t-closeness, which has no l, buckets are single tuples; a last bucket of fewer than l
-tuples is a bucket like any other; RGG tosses its coin only where a complete group could take another bucket.
+What the paper leaves open: under t-closeness, which has no l, buckets are single records; a last bucket of fewer than l
+records is a bucket like any other; RGG tosses its coin only where a complete group could take another bucket.
 """
 
 from __future__ import annotations
@@ -50,37 +50,39 @@ LARGEST_WORK = 2**62
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Greedy(Method):
-    """Sort tuples, cut them into buckets of l, and let a group take buckets until it obeys the principle.
+    """Sort records, cut them into buckets of l, and let a group take buckets until it satisfies the principle.
 
     MINIMALITY Figure 2 (GG), under l-diversity, designated (binary) l-diversity or t-closeness of one sensitive column.
 
     Parameters
     ----------
     ordering
-        ``lexicographic`` or ``hilbert``: along what similar tuples are neighbours.
+        ``lexicographic`` or ``hilbert``: the order in which similar records are neighbours.
     priority
         Names of quasi-identifiers, the most important first; the others follow in the table's order.
     last
-        What happens to the last group where the tuples run out before it obeys: ``merge`` joins it to the group before,
-        again and again until the principle holds; ``drop`` does not publish its tuples, as in the paper. Under
-        t-closeness the groups are then made again from the others, for they must be close to what is published.
+        What happens to the last group if the records run out before it satisfies the principle: ``merge`` joins it to
+        the group before, again and again until the principle holds; ``drop`` does not publish its records, as in the
+        paper. Under t-closeness the groups are then made again from the others, for they must be close to what is
+        published.
     safe
-        Run at ceil(e * l) instead of l, which keeps beliefs bounded by 1/l where MINIMALITY Theorem 6 holds.
+        Run at ceil(e * l) instead of l, which keeps probabilities at most 1/l where MINIMALITY Theorem 6 holds.
 
     Guarantee
     ---------
-    Every group obeys the principle, against a *linking* attacker. One who knows the algorithm learns more: a group of
-    several buckets tells that its first ones were not safe (MINIMALITY Figure 6(a)). Under designated l-diversity with
-    one designated value, and ``last="drop"``, its probability is at most e/l for everybody (Theorem 6; it is 2/l for a
-    group of two buckets, and tends to e/l); with ``safe`` that is at most 1/l, and an *algorithm-aware* guarantee for
-    everybody who is published. For frequency l-diversity e/l was never seen exceeded and is not proven. The theorem
-    does not speak of a merged last group, which can give people away: a person left over alone is merged only if that
-    person has the designated value. Under t-closeness there is no bound: three people are enough for a belief of 1.
+    Every group satisfies the principle, against a *linking* attacker. An attacker who knows the algorithm learns more:
+    a group of several buckets shows that its first buckets were not safe (MINIMALITY Figure 6(a)). Under designated
+    l-diversity with one designated value, and ``last="drop"``, its probability is at most e/l for everybody (Theorem 6;
+    it is 2/l for a group of two buckets, and tends to e/l); with ``safe`` that is at most 1/l, and an *algorithm-aware*
+    guarantee for everybody who is published. For frequency l-diversity e/l was never seen exceeded and is not proven.
+    The theorem does not speak of a merged last group, which can reveal values: a person left over alone is merged only
+    if that person has the designated value. Under t-closeness there is no bound: three people are enough for a
+    probability of 1.
 
     Cost
     ----
     O(n d) for the order and O(n) for the groups; under t-closeness O(n w) at worst, for w sensitive values. Sorting
-    takes about 30 bytes a tuple. It uses all threads, and so does labelling. Growing the groups does not: where one
+    takes about 30 bytes a record. It uses all threads, and so does labelling. Growing the groups does not: where one
     begins depends on where the one before ended. It is one scan along the order, under l-diversity less than a tenth of
     the time.
 
@@ -120,7 +122,7 @@ class Greedy(Method):
         return "by values" if self.last == "drop" else "nobody"
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         principle = _one_part(requirement, "Greedy").principle
         dropped = _about_dropped(self.last)
         ell = principle.terms.one_in
@@ -190,11 +192,12 @@ class RandomisedGreedy(Method):
 
     Guarantee
     ---------
-    Every group obeys the principle, against a *linking* adversary. For one who knows the algorithm, a possible table
-    weighs p to the number of its safe proper prefixes: the larger p, the less a large group tells. How much is left
-    depends on p and on the data: at l = 6, in groups of 128 buckets with as many positives, 2.00/l for p = 0.5, 1.40/l
-    for 0.9 and 1/l for 1. (What MINIMALITY 4.3 says to stay near e/l for every p is its bound; the two classes of
-    tables in Appendix C.4 are exact for groups of two buckets only.) So nothing is claimed here; measure it.
+    Every group satisfies the principle, against a *linking* attacker. For an attacker who knows the algorithm, the
+    weight of a possible table is p to the power of the number of its safe proper prefixes: the larger p is, the less a
+    large group reveals. How much is left depends on p and on the data: at l = 6, in groups of 128 buckets with as many
+    positives, 2.00/l for p = 0.5, 1.40/l for 0.9 and 1/l for 1. (What MINIMALITY 4.3 says to stay near e/l for every p
+    is its bound; the two classes of tables in Appendix C.4 are exact for groups of two buckets only.) So nothing is
+    claimed here; measure it.
 
     Cost
     ----
@@ -231,7 +234,7 @@ class RandomisedGreedy(Method):
 
     @classmethod
     def usual(cls) -> tuple[RandomisedGreedy, ...]:
-        """With a p, for which there is no default."""
+        """The method with a given p, for which there is no default."""
         return (cls(p="1/3"),)
 
     @property
@@ -240,7 +243,7 @@ class RandomisedGreedy(Method):
         return "by values" if self.last == "drop" else "nobody"
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
         bound = "nothing limits what an attacker who knows the algorithm can infer"
         if (ell := principle.terms.one_in) is not None:
@@ -309,7 +312,7 @@ def _about_dropped(last: str) -> tuple[str, ...]:
 
 
 def _bucket(part: Part) -> int:
-    """Tuples of a bucket; no group is larger than the table, so neither is a bucket."""
+    """The number of records in a bucket; no group is larger than the table, so a bucket is not either."""
     ell = part.principle.terms.one_in
     return 1 if ell is None else min(ell, max(1, int(part.whole.sizes[0])))
 
@@ -322,10 +325,10 @@ def _grow_published(
     coins: Callable[[int], NDArray[np.uint8]],
     engine: Memory,
 ) -> Groups:
-    """Grow groups; under t-closeness again without the tuples that were dropped, until none is.
+    """Grow groups; under t-closeness repeat that without the dropped records, until no more are dropped.
 
     Groups are close to the distribution of the table, and the table that a reader sees is the published one. Dropping
-    tuples changes it, so groups that were close to the whole table need not be close to what is published.
+    records changes it, so groups that were close to the whole table need not be close to what is published.
     """
     groups = _grow(requirement, order, last, coins(len(order)), engine)
     (part,) = requirement.parts
@@ -346,7 +349,7 @@ def _grow_published(
 
 
 def _without_unseen(table: Microdata) -> Microdata:
-    """The table whose sensitive column has the values that occur, and no others: a reader knows of no other place."""
+    """The table with only those values of the sensitive column that occur: readers know of no other values."""
     (column,) = table.sensitive
     domain = column.domain
     if domain.tree is not None:  # distances are heights of the tree, no matter who is there

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders that put tuples with similar quasi-identifiers next to each other, for the methods that group along an order.
+"""Orders that put records with similar quasi-identifiers next to each other, for the methods that group along an order.
 
 MINIMALITY 2.3: "as simple as choosing a prioritization of the attributes, and doing a lexicographic sort; or more
-complex". Both orders look at codes, that is at the ranks of values, and at nothing else; tuples with equal codes stay
+complex". Both orders look at codes, that is at the ranks of values, and at nothing else; records with equal codes stay
 in the order of a declared identifier, or else in a secret random one. All of it is in whole numbers.
 """
 
@@ -41,10 +41,10 @@ CROWD = 1
 def arranged(
     table: Microdata, ordering: str, priority: Sequence[str], source: Source, engine: Memory
 ) -> NDArray[np.int32]:
-    """Return the tuples (row numbers) along an order of the quasi-identifiers.
+    """Return the records (row numbers) along an order of the quasi-identifiers.
 
     Attributes count in the order of ``priority``, the others following in the table's order. Where no identifier breaks
-    ties, tuples with equal quasi-identifiers come in a uniformly random order.
+    ties, records with equal quasi-identifiers come in a uniformly random order.
     """
     columns = [column.codes for column in _by_priority(table, priority)]
     keys = _places(columns, engine) if ordering == "hilbert" else joined(columns, engine)
@@ -59,7 +59,7 @@ def arranged(
 
 
 def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[str, ...]:
-    """Check what a method was given; returns the priority, which may be names in one text, as a tuple.
+    """Check the parameters of a method; returns the priority, which may be names in one text, as a tuple.
 
     >>> check_ordering("Greedy", "hilbert", "age, sex")
     ('age', 'sex')
@@ -72,7 +72,7 @@ def check_ordering(owner: str, ordering: str, priority: Sequence[str]) -> tuple[
 def lexicographic(
     columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32] | None = None, engine: Memory | None = None
 ) -> NDArray[np.int32]:
-    """Sort tuples by the first column, then the second, and so on.
+    """Sort records by the first column, then the second, and so on.
 
     ``ties`` lists them in tie order; None leaves ties as they are. O(n) for each 32 bits of codes.
 
@@ -86,7 +86,7 @@ def lexicographic(
 def hilbert(
     columns: Sequence[NDArray[np.int32]], ties: NDArray[np.int32] | None = None, engine: Memory | None = None
 ) -> NDArray[np.int32]:
-    """Sort tuples along the Hilbert curve through the grid of codes; ``ties`` as in `lexicographic`.
+    """Sort records along the Hilbert curve through the grid of codes; ``ties`` as in `lexicographic`.
 
     The curve visits every cell of a cube of ``2**bits`` cells a side, moving to a neighbouring cell each time; ``bits``
     is what the largest code of all columns needs. Any number of dimensions, exactly: a place on the curve is written in
@@ -106,13 +106,13 @@ def is_seeded(source: Draws) -> bool:
 
 
 def canonical(table: Microdata, source: Source, engine: Memory) -> NDArray[np.int32]:
-    """Sort tuples by all their codes, then by identifier: `glasshouse.microdata.groups.canonical_order`, on threads."""
+    """Sort records by all codes, then by identifier: `glasshouse.microdata.groups.canonical_order`, on threads."""
     ties = None if table.identifier is None else tie_order(table, source)
     return lexicographic([column.codes for column in (*table.quasi, *table.sensitive)], ties, engine)
 
 
 def _places(columns: Sequence[NDArray[np.int32]], engine: Memory) -> Keys:
-    """Write the tuples' places on the Hilbert curve as keys that sort alike."""
+    """Encode the records' positions on the Hilbert curve as keys that sort in the same order."""
     sizes = [int(codes.max(initial=0)) + 1 for codes in columns]
     bits, n_cells = (max(sizes) - 1).bit_length(), prod(sizes)
     if n_cells > min(CROWD * len(columns[0]), 1 << sorting.KEY):

@@ -31,9 +31,9 @@ __all__ = ["Symmetric"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Symmetric(Halving):
-    """Sort tuples along an order and halve it; a half is halved again while both its halves obey the principle.
+    """Sort records along an order and halve them; a half is halved again while both its halves satisfy the principle.
 
-    MINIMALITY Figure 7. Of an odd number of tuples the left half gets one more.
+    MINIMALITY Figure 7. Of an odd number of records the left half gets one more.
 
     Parameters
     ----------
@@ -41,14 +41,15 @@ class Symmetric(Halving):
         Under frequency l-diversity of one column, groups satisfy (l + extra)-diversity. It is not used under other
         principles.
     ordering
-        ``lexicographic`` or ``hilbert``: along what similar tuples are neighbours.
+        ``lexicographic`` or ``hilbert``: the order in which similar records are neighbours.
     priority
         Names of quasi-identifiers, the most important first; the others follow in the table's order.
 
     Guarantee
     ---------
-    As `EvenSplit`: under frequency l-diversity with ``extra`` at least 1, an *algorithm-aware* adversary believes no
-    sensitive value of anybody above 1/l (MINIMALITY Theorem 5); otherwise the principle holds against a *linking* one.
+    As `EvenSplit`: under frequency l-diversity with ``extra`` at least 1, an *algorithm-aware* attacker gives no
+    sensitive value of anybody a probability above 1/l (MINIMALITY Theorem 5); otherwise the principle holds against a
+    *linking* attacker.
 
     Cost
     ----
@@ -79,7 +80,7 @@ class Symmetric(Halving):
         object.__setattr__(self, "priority", check_ordering("Symmetric", self.ordering, self.priority))
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         return claim_of_even_splits(requirement, self.extra, chosen_blindly(self, "priority"))
 
     def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -93,10 +94,10 @@ class Symmetric(Halving):
 def _borders(
     columns: list[tuple[NDArray[np.int32], int]], requirement: Requirement, engine: Memory
 ) -> NDArray[np.int64]:
-    """Where the groups lie along the order: their borders, from the first to the last."""
+    """The borders of the groups along the order, from the first to the last."""
 
     def step(nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Halve every node of which both halves obey; the others are groups. Nodes come from left to right."""
+        """Halve every node of which both halves are safe; the others are groups. Nodes come from left to right."""
         middles = nodes.starts + (nodes.sizes + 1) // 2
         # the halves of all nodes, and what lies between nodes; nothing is empty
         ends = np.stack([nodes.starts, middles, nodes.stops], axis=1).ravel()

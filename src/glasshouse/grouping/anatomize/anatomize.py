@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Anatomize: groups of l tuples with l different sensitive values, chosen by the sensitive values alone.
+"""Anatomize: groups of l records with l different sensitive values, made by the sensitive values alone.
 
 Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006 (ANATOMY), Section 5.2 and Figure 3, Lines 1
 to 12: the partition; how it is published is a recoding. The figure's open choices are fixed so that an attacker who
-knows the algorithm learns nothing from them: tuples of a bucket are taken in uniformly random order, equal buckets in
+knows the algorithm learns nothing from them: records of a bucket are taken in uniformly random order, equal buckets in
 the order of their values, and a residue goes to a uniformly random group that lacks its value.
 """
 
@@ -47,19 +47,19 @@ _DEALT = 1 << 12  # codes of groups that are dealt at once
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Anatomize(Method):
-    """Take one tuple of each of the l most frequent sensitive values left, again and again; then place the residues.
+    """Take one record of each of the l most frequent remaining sensitive values, again and again; then place the rest.
 
-    ANATOMY Figure 3. While l values are left, a group takes a tuple of each of the l values with the most tuples left:
-    a uniformly random tuple of each, and of values with equally many tuples those that come first in the column's own
-    order. The fewer than l tuples that remain have different values (Property 1), and each joins a uniformly random
-    group that lacks its value (Property 2).
+    ANATOMY Figure 3. While l values are left, a group takes a record of each of the l values with the most records
+    left: a uniformly random record of each, and of values with equally many records those that come first in the
+    column's own order. The fewer than l records that remain have different values (Property 1), and each joins a
+    uniformly random group that lacks its value (Property 2).
 
     Parameters
     ----------
     varied
         Whether values are combined in as many ways as their numbers allow, instead of the most frequent ones first.
         Where there are few values, the figure's rule makes few different combinations: values that are always
-        published together cannot be told apart by an analyst who learns from the release. With ``varied`` tuples are
+        published together cannot be told apart by an analyst who learns from the release. With ``varied`` records are
         laid out value by value and dealt to the ``n // l`` groups in turn, as cards are, in blocks of about as many
         groups as there are values, each block with the values in a random order of its own. What is promised is the
         same, for the same reason.
@@ -67,19 +67,19 @@ class Anatomize(Method):
     Guarantee
     ---------
     Needs frequency l-diversity of one sensitive column. All values of a group are different and there are at least l,
-    so a *linking* adversary believes none above 1/l (ANATOMY Theorem 1). The groups are a function of sensitive values
-    and of random choices that ignore quasi-identifiers, so knowing the *algorithm* does not help (MINIMALITY Claim 4).
-    The claim rests on every choice being as it is here: taking tuples in file order, ordering equal values by their
-    first appearance, or placing residues by nearness gives people away.
+    so a *linking* attacker gives none a probability above 1/l (ANATOMY Theorem 1). The groups are a function of
+    sensitive values and of random choices that ignore quasi-identifiers, so knowing the *algorithm* does not help
+    (MINIMALITY Claim 4). The claim rests on every choice being as it is here: taking records in file order, ordering
+    equal values by their first appearance, or placing residues by nearness reveals people's values.
 
     The partition reaches the bound of ANATOMY Theorem 4: with r = n mod l residues its reconstruction error is exactly
     ``(n - r) * (1 - 1/l) + r``, the least possible where l divides n.
 
     Cost
     ----
-    O(n) time and about 12 bytes per tuple; one draw per tuple. A tenth of the time of sorting as many numbers, so that
-    threads have little to help with: they share the shuffles of buckets, and segments if there are many. Which group
-    comes next depends on those before, so dealing is one scan.
+    O(n) time and about 12 bytes per record; one draw per record. A tenth of the time of sorting as many numbers, so
+    that threads have little to help with: they share the shuffles of buckets, and segments if there are many. Which
+    group comes next depends on those before, so dealing is one scan.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Anatomize(Method):
         return True
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         frequency_ell(requirement, "Anatomize")
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
@@ -173,12 +173,12 @@ def anatomize_segments(
     *,
     varied: bool = False,
 ) -> NDArray[np.int32]:
-    """Anatomize every segment of a list of tuples by itself; a segment that is not l-diverse stays whole.
+    """Apply Anatomize to every segment of a list of records; a segment that is not l-diverse stays whole.
 
     Parameters
     ----------
     sensitive
-        The sensitive codes of all tuples, segment after segment.
+        The sensitive codes of all records, segment after segment.
     offsets
         Segment ``g`` holds ``sensitive[offsets[g]:offsets[g + 1]]``; one more entry than there are segments.
     n_values
@@ -196,7 +196,7 @@ def anatomize_segments(
     Returns
     -------
     NDArray
-        A group for each tuple; groups are numbered from 0, segment after segment.
+        A group for each record; groups are numbered from 0, segment after segment.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def labelled_segments(
     source: Draws,
     engine: Memory,
 ) -> NDArray[np.int32]:
-    """Group the tuples of all segments, a piece of them at a time, each with choices of its own.
+    """Group the records of all segments, a piece of them at a time, each with random choices of its own.
 
     ``work`` fills the labels of a piece, from 0, and returns how many groups it made.
     """
@@ -254,7 +254,7 @@ def _anatomize(
     engine: Memory,
     labels: NDArray[np.int32],
 ) -> int:
-    """Anatomize the segments of one piece: fill ``labels``, from 0, and return how many groups there are."""
+    """Apply Anatomize to the segments of one piece: fill ``labels``, from 0, and return the number of groups."""
     kernels = compiled("glasshouse.grouping.anatomize._kernels")
     first, values, sizes = Counts(codes, offsets, n_values).histogram
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -295,7 +295,7 @@ def _deal_around(
     engine: Memory,
     labels: NDArray[np.int32],
 ) -> int:
-    """Deal the tuples of every segment of one piece to its groups in turn: fill ``labels`` and count the groups."""
+    """Deal the records of every segment of one piece to its groups in turn: fill ``labels`` and count the groups."""
     kernels = compiled("glasshouse.grouping.anatomize._kernels")
     first, values, sizes = Counts(codes, offsets, n_values).histogram
     starts = np.concatenate([[0], np.cumsum(sizes)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slots: places in groups that are planned, each for a tuple with a certain value."""
+"""Slots: places in planned groups, each for a record with a given value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hand_out(
     engine: Memory,
     labels: NDArray[np.int32],
 ) -> None:
-    """Give every tuple one of its bucket's slots, uniformly at random; a slot holds the number of a group.
+    """Assign every record to a slot of its bucket, uniformly at random; a slot holds the number of a group.
 
     ``buckets`` are, for every segment, its first bucket; for every bucket, its value and its first slot.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Even splits: relaxed Mondrian with one candidate cut a node, chosen by quasi-identifiers alone.
 
-MINIMALITY 3.2 and Theorem 5. The halves of every node are fixed by quasi-identifiers and differ by at most one tuple:
+MINIMALITY 3.2 and Theorem 5. The halves of every node are fixed by quasi-identifiers and differ by at most one record:
 only whether a node is cut depends on sensitive values, and the two halves can be blamed for it almost equally. The
 usual relaxed Mondrian, which tries a second attribute after a failed first, is outside the theorem (belief 1 with five
 people), and is `Mondrian(partitioning="relaxed")` here.
@@ -9,7 +9,7 @@ people), and is `Mondrian(partitioning="relaxed")` here.
 Theorem 5's bound is damaged in print, and can be made exact: no belief is above ``2 / (2 * l - 1)``, and 4 l - 1 people
 reach it. At l + 1 that is ``2 / (2 * l + 1)``, which is below 1/l.
 
-*Why.* Only a group that was not cut, of halves with s - 1 and s tuples, tells anything: equal halves can be exchanged.
+*Why.* Only a group that was not cut, of halves with s - 1 and s records, tells anything: equal halves can be exchanged.
 Let a and b be the whole parts of (s - 1)/l and s/l: a half obeys while it has no value more often than this. Take a
 value that the group has m times. The adversary believes it of a person in a half as often as that half has it in the
 mean, over all worlds in which the cut fails.
@@ -57,7 +57,7 @@ __all__ = ["EvenSplit", "Halving", "claim_of_even_splits"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Halving(Method):
-    """What methods share that cut nodes into fixed halves, one candidate cut a node: how much more than l they keep."""
+    """The base of methods that cut nodes into fixed halves, one candidate cut per node: how far above l they stay."""
 
     extra: int = 1
 
@@ -71,12 +71,12 @@ class Halving(Method):
         return "faces" if requirement.frequency_ell is None else "half-groups"
 
     def largest_share(self, requirement: Requirement) -> Fraction | None:
-        """Groups are diverse for l + extra. A half that could have obeyed has no value above twice the share."""
+        """As in `Method.largest_share`, for l + extra: a half that could have been safe has at most twice the share."""
         ell = requirement.frequency_ell
         return self._share_at(None if ell is None else ell + self.extra, requirement)
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         return claim_of_even_splits(requirement, self.extra)
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
@@ -87,16 +87,16 @@ class Halving(Method):
         return self._halved(table, requirement, source, engine)
 
     def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide a table by halves that satisfy ``requirement``, at l + extra under frequency l-diversity."""
+        """Divide a table by halves that satisfy ``requirement``; under frequency l-diversity with l + extra."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvenSplit(Halving):
-    """Halve the table again and again along its widest attribute, while both halves obey the principle.
+    """Halve the table again and again along its widest attribute, while both halves satisfy the principle.
 
     A node is cut on the attribute that is widest as a share of its range in the whole table (ties by the order of
-    ``quasi=``; tuples equal in all attributes are cut in tie order), after the smaller half of its tuples in order of
+    ``quasi=``; records equal in all attributes are cut in tie order), after the smaller half of its records in order of
     value. If a half breaks the principle the node is a group; no other attribute is tried.
 
     Parameters
@@ -107,11 +107,11 @@ class EvenSplit(Halving):
 
     Guarantee
     ---------
-    Under frequency l-diversity with ``extra`` at least 1: an *algorithm-aware* adversary believes no sensitive value of
-    anybody above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` a probability may reach ``2 / (2 * l - 1)``,
-    and 1/l holds against a *linking* adversary. Under any other monotone principle on sensitive values only the latter
-    is claimed: under binary l-diversity three people are enough for a belief of 1. Under k-anonymity alone no cut
-    depends on a sensitive value.
+    Under frequency l-diversity with ``extra`` at least 1: an *algorithm-aware* attacker gives no sensitive value of
+    anybody a probability above 1/l (MINIMALITY Theorem 5, at l + 1). With ``extra=0`` a probability may reach ``2 / (2
+    * l - 1)``, and 1/l holds against a *linking* attacker. Under any other monotone principle on sensitive values only
+    the latter is claimed: under binary l-diversity three people are enough for a probability of 1. Under k-anonymity
+    alone no cut depends on a sensitive value.
 
     Cost
     ----
@@ -135,7 +135,7 @@ class EvenSplit(Halving):
     )
 
     def _halved(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` by halves; ties are broken by ``source`` where no identifier breaks them."""
+        """Divide ``table`` by halves; ``source`` breaks ties if no identifier does."""
         order = tie_order(table, source)
         rows = Rows(table, requirement.columns, None)
         columns = zip((*table.quasi, *requirement.columns), (*rows.codes, *rows.sensitive), strict=True)

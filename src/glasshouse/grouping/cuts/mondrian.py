@@ -34,7 +34,7 @@ __all__ = ["Mondrian", "both_hold", "claim_of_cuts", "widest_first"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mondrian(Method):
-    """Divide top-down: try the attributes from the widest to the narrowest, cut at the median, keep what stays safe.
+    """Divide top-down: try the attributes from the widest to the narrowest, and make the first median cut that is safe.
 
     A node tries its attributes in order of normalised width (its range over the table's range; ties by the order of
     ``quasi=``). The first cut of which both parts satisfy the principle is made; a node with no such cut is a group.
@@ -42,22 +42,24 @@ class Mondrian(Method):
     Parameters
     ----------
     partitioning
-        ``strict``: tuples with equal values stay together; a cut lies between two values (on an attribute with a
+        ``strict``: records with equal values stay together; a cut lies between two values (on an attribute with a
         taxonomy, between two children of the lowest common ancestor of the node's values).
-        ``relaxed``: tuples on the median go to either side, in tie order, so that the parts' sizes differ by at most 1.
+        ``relaxed``: records on the median go to either side, in tie order, so that the parts' sizes differ by at most
+        1.
 
     Guarantee
     ---------
-    Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
-    principle allows. Against an adversary who also knows this algorithm it promises nothing when the principle looks at
-    sensitive values: a cut that was not made tells that a part would have broken the principle
-    (MINIMALITY 2.4, Fig. 6(b)). Under k-anonymity alone no cut depends on a sensitive value, and the code is no help
-    to that attacker.
+    Every group satisfies the principle, so a *linking* attacker, who knows the quasi-identifiers, learns no more than
+    the principle allows. Against an attacker who also knows this algorithm nothing is guaranteed if the principle looks
+    at sensitive values: a cut that was not made shows that a part would have broken the principle (MINIMALITY 2.4, Fig.
+    6(b)). Under k-anonymity alone no cut depends on a sensitive value, so that knowing the algorithm does not help the
+    attacker.
 
     Cost
     ----
-    O(n d log n) time: about log2(n / group size) levels, each a few passes over the columns; 4 (d + 3) bytes per tuple.
-    Strict cuts of a table with many tuples for every combination of values work on the combinations: O(n d) time.
+    O(n d log n) time: about log2(n / group size) levels, each a few passes over the columns; 4 (d + 3) bytes per
+    record. Strict cuts of a table with many records for every combination of values work on the combinations: O(n d)
+    time.
 
     Examples
     --------
@@ -85,12 +87,12 @@ class Mondrian(Method):
 
     @classmethod
     def usual(cls) -> tuple[Mondrian, ...]:
-        """Both ways of partitioning are in use."""
+        """Both partitionings, strict and relaxed, which are both in use."""
         return cls(), cls(partitioning="relaxed")
 
     @property
     def by_counts(self) -> bool:
-        """Strict cuts are made on points; relaxed ones need everybody at once."""
+        """Strict cuts are made on counts of points; relaxed cuts need everybody in memory."""
         return self.partitioning == "strict"
 
     @property
@@ -99,15 +101,15 @@ class Mondrian(Method):
         return self.partitioning == "strict"
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         return claim_of_cuts("Mondrian", requirement)
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``; ties of relaxed cuts are broken by ``source``."""
+        """Divide ``table`` into groups that satisfy ``requirement``; ``source`` breaks the ties of relaxed cuts."""
         return self._cut(self._rows(table, requirement, source, engine), table, requirement, engine)
 
     def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
-        """Strict cuts never part a point: they are made on points, and nothing is left to do."""
+        """Make the strict cuts on counts; they never divide a point, so nothing is left to do for pieces."""
         if self.partitioning != "strict":
             return [whole_piece(kinds)]
         found = self.cut_kinds(kinds, requirement)
@@ -120,7 +122,7 @@ class Mondrian(Method):
         return self._cut(points, kinds.table, own, Memory())
 
     def _cut(self, rows: Rows, table: Microdata, requirement: Requirement, engine: Memory) -> Groups:
-        """Cut tuples or points as long as both parts of a cut are safe."""
+        """Cut records or points as long as both parts of a cut are safe."""
         check_monotone(requirement, "Mondrian")
         places = weighted_places(table)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snug: cut the table in two again and again, each time where the parts promise the smallest boxes.
+"""Snug: cut the table in two again and again, each time where the parts are expected to have the smallest boxes.
 
 A method of this project, and a descendant of Mondrian. Mondrian halves at the median, so that groups have between k and
 2 k - 1 people, one and a half times k on average. Snug may also cut where no room for a group is lost, and most groups
@@ -48,14 +48,14 @@ class Snug(Method):
     """Divide top-down: of two cuts on every attribute make the cheapest that leaves both parts safe.
 
     People who are equal in all quasi-identifiers stay together. With k the least size that the principle names (its k
-    or l; 8 if it names none), a node of n tuples is put in order of an attribute's values, and where these are equal in
-    order of all quasi-identifiers, one after another. Two cuts are tried:
+    or l; 8 if it names none), a node of n records is put in order of an attribute's values, and where these are equal
+    in order of all quasi-identifiers, one after another. Two cuts are tried:
 
     * between two values, as strict `Mondrian` does, where it divides most evenly;
-    * between any two people who are not equal, so that no group is lost: with l and r tuples in the parts, k or more,
+    * between any two people who are not equal, so that no group is lost: with l and r records in the parts, k or more,
       ``l // k + r // k == n // k``. Again where it divides most evenly.
 
-    A part of m tuples has room for ``g = max(m // k, 1)`` groups of ``m / g`` tuples on average. It costs the sum of
+    A part of m records has room for ``g = max(m // k, 1)`` groups of ``m / g`` records on average. It costs the sum of
     its widths, each as a share of the attribute's range in the table, times the geometric mean of m and m / g: between
     what it costs as it is, and what its people would cost in groups as wide as it. Cuts are tried in order of the cost
     of both parts; the first that leaves both safe is made, and a node with no such cut is a group. Ties go to the first
@@ -63,16 +63,16 @@ class Snug(Method):
 
     Guarantee
     ---------
-    Every group satisfies the principle, so a *linking* adversary, who knows the quasi-identifiers, learns what the
-    principle allows. Under k-anonymity alone no cut depends on a sensitive value: an *algorithm-aware* one, where boxes
-    overlap, finds out who is in which group, and then believes the shares of that group, as k-anonymity allows. Under
-    any other principle it promises nothing, as `Mondrian` does not: a cut that was not made tells that
-    a part would have broken the principle.
+    Every group satisfies the principle, so a *linking* attacker, who knows the quasi-identifiers, learns no more than
+    the principle allows. Under k-anonymity alone no cut depends on a sensitive value: an *algorithm-aware* attacker
+    finds out, where boxes overlap, who is in which group, and the probabilities are then the shares of that group, as
+    k-anonymity allows. Under any other principle nothing is guaranteed against such an attacker, as for `Mondrian`: a
+    cut that was not made shows that a part would have broken the principle.
 
     Cost
     ----
     O(n d) time to find those who are equal; with p different combinations of values O(p d^2 log p), a few passes a
-    level. Ten million tuples with 150,000 combinations take a fifth of the time of sorting ten million numbers; a
+    level. Ten million records with 150,000 combinations take a fifth of the time of sorting ten million numbers; a
     million that are all different take fourteen times as long as sorting a million, twice as long as `Mondrian`.
     Memory: 4 (d + 5) bytes a combination. No choice is random: rows in any order give the same groups.
 
@@ -100,17 +100,17 @@ class Snug(Method):
         return True
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         return claim_of_cuts("Snug", requirement)
 
     def _divide(self, table: Microdata, requirement: Requirement, source: Source, engine: Memory) -> Groups:
-        """Divide ``table`` into groups that satisfy ``requirement``; nothing is drawn from ``source``."""
+        """Divide ``table`` into groups that satisfy ``requirement``; ``source`` is not used."""
         crowded = is_crowded(table, engine.crowd)
         points = SnugPoints(table, requirement.columns, None if crowded else sorted_points(table, engine))
         return self._cut(points, requirement, engine)
 
     def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
-        """Cuts never part a point: they are made on points, and nothing is left to do."""
+        """Make the cuts on counts; they never divide a point, so nothing is left to do for pieces."""
         own = bound_to(requirement, kinds.table)
         found = self._cut(SnugPoints(kinds.table, own.columns, kinds.points(), kinds.counts), own, Memory())
         return pieces_of_groups(kinds, found.labels, found.n_groups, most)
@@ -169,7 +169,7 @@ class Borders:
 
     @property
     def cheapest_first(self) -> NDArray[np.intp]:
-        """The borders of every node in order of cost, then of attribute, then of kind; last those that are none."""
+        """The borders of every node by cost, then by attribute, then by kind; borders that do not exist come last."""
         costs = np.where(self.exists, self.costs, int(self.costs.max(initial=0)) + 1)
         order: NDArray[np.intp] = np.argsort(costs, axis=1, kind="stable")
         return order
@@ -215,7 +215,7 @@ class SnugPoints(Points):
         self._places: Any = flat.astype(np.int64) if self._fits else flat.tolist()
 
     def borders(self, nodes: Nodes, unit: int, least: int) -> Borders:
-        """Find the borders of every node: with room for groups of ``unit`` tuples, and ``least`` tuples in any part."""
+        """Find the borders of every node: with room for groups of ``unit`` records, at least ``least`` in any part."""
         d, m = len(self.codes), len(nodes)
         found = np.empty((2 * d, 4, m), np.int64)
         widths: Any = np.empty(4 * d * m, np.int64) if self._fits else [0] * (4 * d * m)
@@ -256,7 +256,7 @@ class SnugPoints(Points):
 def prospects(sizes: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
     """What a part costs for each unit of its width: the geometric mean of its size and of the size of its groups to be.
 
-    A part of m tuples has room for ``m // unit`` groups (and is one in any case), of ``m / (m // unit)`` tuples on
+    A part of m records has room for ``m // unit`` groups (and is one in any case), of ``m / (m // unit)`` records on
     average. In units of 1/1024.
 
     >>> prospects(np.array([10, 19, 20, 1000]), 10).tolist()
@@ -268,6 +268,6 @@ def prospects(sizes: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
 
 
 def sorted_points(table: Microdata, engine: Memory) -> Groups:
-    """The point of every tuple, numbered in the order of all codes, one attribute after another."""
+    """The point of every record, numbered in the order of all codes, one attribute after another."""
     order, offsets = runs(joined([column.codes for column in table.quasi], engine), None, engine)
     return Groups(label_along(order, offsets, engine), len(offsets) - 1)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Halving: a table parted into blocks that can be halved again and again, and their tuples divided by Mirror's rule.
+"""Halving: a table parted into blocks that can be halved again and again, and their records divided by Mirror's rule.
 
-A block has ``2^h k`` tuples. What is left over, a uniformly random subset, is a table of its own, and is parted in the
+A block has ``2^h k`` records. What is left over, a uniformly random subset, is a table of its own, and is parted in the
 same way. A draw counts only if the subset and the rest both obey the principle, and is repeated otherwise: how likely
 that is depends on the histogram of the whole table alone, so that it tells nothing about anybody. For several sensitive
 columns at once that would not be so, for it depends on how the columns go together: there the first draw counts, and
 parts are so large that any people in them obey (`blocks_by_size`).
 
-Packed tuples are halved one candidate at a time, into halves of equal size.
+Packed records are halved one candidate at a time, into halves of equal size.
 
 The candidate is found by quasi-identifiers alone. The halves are moved apart before they are tested: so a leaf whose
 test failed lies with its left half before its right half. A node that may fail again has *faces*, the halves that its
@@ -72,16 +72,16 @@ _SAFE = 2**62  # sums of widths below it fit into 64 bits
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Where the work changes its way; no choice changes a half.
+    """Sizes at which the procedure changes; no choice changes a half.
 
     Attributes
     ----------
     dense
         The codes of a node are counted if they spread over at most this many times its size, and else sorted.
     strip
-        After so many tuples, the boxes of halves are looked at: whether they can grow any more.
+        After so many records, the boxes of halves are looked at: whether they can grow any more.
     small
-        Nodes of at most so many tuples are divided to the end at once, while they are in the processor's cache.
+        Nodes of at most so many records are divided to the end at once, while they are in the processor's cache.
     """
 
     dense: int = 2
@@ -91,7 +91,7 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class _Faced(Nodes):
-    """Nodes that consist of so many faces each, one after another, equally large."""
+    """Nodes that consist of the same number of equally large faces each."""
 
     faces: NDArray[np.int64]
 
@@ -100,7 +100,7 @@ class _Faced(Nodes):
 
 
 def dims_of(priority: Sequence[str], table: Microdata) -> list[int]:
-    """The numbers of the attributes that may be halved: those that are preferred, or all of them."""
+    """The numbers of the attributes that may be halved: the preferred ones, or all."""
     names = [column.name for column in table.quasi]
     for name in priority:
         if name not in names:
@@ -111,9 +111,9 @@ def dims_of(priority: Sequence[str], table: Microdata) -> list[int]:
 def alike_together(
     table: Microdata, source: Source, engine: Memory, sections: NDArray[np.int32] | None = None
 ) -> NDArray[np.int32]:
-    """The tuples sorted by all quasi-identifiers, one after another; those who are equal in all of them in tie order.
+    """The records sorted by all quasi-identifiers, one after another; those equal in all of them in tie order.
 
-    A value in the middle is shared by both halves: sorted like this, its tuples go left and right by their other
+    A value in the middle is shared by both halves: sorted like this, its records go left and right by their other
     values, and few who are alike are parted. Where there are ``sections``, one comes after another.
     """
     columns = [*([] if sections is None else [sections]), *(column.codes for column in table.quasi)]
@@ -122,12 +122,12 @@ def alike_together(
 
 
 class HalvedRows:
-    """The tuples of a table, packed, and their division.
+    """The records of a table, packed, and their division.
 
     Parameters
     ----------
     packed
-        The tuples, in tie order inside every block; they are moved.
+        The records, in tie order inside every block; they are moved.
     places
         Where the codes lie.
     dims
@@ -155,16 +155,16 @@ class HalvedRows:
     def leaves(self, start: int, block: Block, requirement: Requirement, mirrors: int, engine: Memory) -> Nodes:
         """Halve the block that begins at ``start`` under any requirement; a node is a leaf if ``mirrors`` tests fail.
 
-        Nodes of k tuples are leaves untested, and so are those with faces that cannot be halved evenly.
+        Nodes of k records are leaves untested, and so are those with faces that cannot be halved evenly.
         """
         step = partial(self._halved, requirement, block.k, mirrors)
         stop = start + len(block.order)
         return engine.visit(_Faced(np.array([start]), np.array([stop]), np.array([block.faces])), step)
 
     def tested(self, start: int, k: int, n: int, ell: int, slack: Fraction, engine: Memory) -> tuple[Nodes, Nodes]:
-        """Halve the ``n`` tuples from ``start`` on under frequency l-diversity: leaves untested, and those that failed.
+        """Halve the ``n`` records from ``start`` on under frequency l-diversity: untested leaves, and failed ones.
 
-        Nodes of k tuples, and those without slack, which are not diverse enough for slack times l, are not tested.
+        Nodes of k records, and those without slack, which are not diverse enough for slack times l, are not tested.
         """
         failed: list[Nodes] = []
         step = partial(self._divided, ell, k, slack, failed)
@@ -172,12 +172,12 @@ class HalvedRows:
         return untested, Nodes.join(failed)
 
     def halve(self, nodes: Nodes) -> None:
-        """Put the left half of every node before its right one, whatever becomes of them."""
+        """Put the left half of every node before its right one, for any outcome of the tests."""
         with self._at_work(1, 1, Fraction(1)) as halving:
             self._halving.halve_nodes(halving, nodes.starts, nodes.stops, np.ones(len(nodes), np.int64))
 
     def part(self, kernel: Callable[..., None], nodes: Nodes, *what: NDArray[Any]) -> None:
-        """Let a kernel move tuples inside of nodes."""
+        """Let a kernel move records inside of nodes."""
         places = np.empty(self.packed.n_values, np.int64)
         kernel(self.packed.tuples, self._spare, self._stride, nodes.starts, nodes.stops, *what[:-1], places, what[-1])
 
@@ -191,7 +191,7 @@ class HalvedRows:
     def taken(self, nodes: Nodes, source: Draws) -> tuple[PackedRows, NDArray[np.int32], NDArray[np.int64]]:
         """Some nodes as packed rows of their own, numbered anew; their row numbers, and where each node begins.
 
-        Small nodes come first. Large ones have their tuples in a random order: sorted by quasi-identifiers, those of
+        Small nodes come first. Large ones have their records in a random order: sorted by quasi-identifiers, those of
         one column of a bucket would lie side by side, and Ace would pair them by that order rather than by what they
         have in common. They lie in memory that halving uses too.
         """
@@ -209,7 +209,7 @@ class HalvedRows:
         return part, numbers, offsets
 
     def _divided(self, ell: int, k: int, slack: Fraction, failed: list[Nodes], nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Halve nodes under frequency l-diversity, small ones to the end: what may be halved further, and leaves."""
+        """Halve nodes under frequency l-diversity, small ones completely: the nodes to halve further, and leaves."""
         leaves = np.empty((int(nodes.sizes.sum()) // k + 1, 3), np.int64)
         parts = np.empty((2 * len(nodes), 2), np.int64)
         with self._at_work(ell, k, slack) as halving:
@@ -220,7 +220,7 @@ class HalvedRows:
         return Nodes(*parts[:left].T.copy()), Nodes(starts[tested == 0], stops[tested == 0])
 
     def _halved(self, requirement: Requirement, k: int, mirrors: int, nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Halve nodes once under any requirement: those that may be halved further, and leaves."""
+        """Halve nodes once under any requirement: returns the nodes to halve further, and leaves."""
         assert isinstance(nodes, _Faced)
         halvable = (nodes.sizes > k) & (nodes.sizes // nodes.faces % 2 == 0)
         untested, nodes = nodes[~halvable], nodes[halvable]
@@ -266,7 +266,7 @@ class HalvedRows:
 
 
 def _scratch(rows: PackedRows, n_dims: int, t: Thresholds) -> tuple[NDArray[Any], ...]:
-    """What one thread works with; zeros where the kernel expects zeros."""
+    """The working memory of one thread, with zeros where the kernel expects zeros."""
     words, n = rows.n_words, rows.n_tuples
     sorted_at_most = min(n, max(rows.sizes) // t.dense + 1) if t.dense else n
     return (
@@ -284,9 +284,9 @@ def _scratch(rows: PackedRows, n_dims: int, t: Thresholds) -> tuple[NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Tuples (row numbers) in tie order, ``2^h`` times ``k`` of them; nodes of k tuples are not halved.
+    """Records (row numbers) in tie order, ``2^h`` times ``k`` of them; nodes of k records are not halved.
 
-    It may have faces already, equally large runs of tuples.
+    It may have faces already, equally large runs of records.
     """
 
     order: NDArray[np.int32]
@@ -295,11 +295,12 @@ class Block:
 
 
 def shape_of(n: int, floor: int, step: int, least: int, most: int = 0) -> tuple[int, int]:
-    """Choose (h, k) for n tuples: ``2^h k`` of them are halved, and r are left over.
+    """Choose (h, k) for n records: ``2^h k`` of them are halved, and r are left over.
 
-    Of all multiples k of ``step`` from ``floor`` to n / 2 that leave nothing over, at least ``least`` tuples or at most
-    ``most``, and at least ``least`` to be halved, the one with the smallest ``k (n + 4 r)``, of several the smallest:
-    larger nodes and more tuples left over are both worse. If there is none, the table is a single node: h = 0, k = n.
+    Of all multiples k of ``step`` from ``floor`` to n / 2 that leave nothing over, at least ``least`` records or at
+    most ``most``, and at least ``least`` to be halved, the one with the smallest ``k (n + 4 r)``, of several the
+    smallest: larger nodes and more records left over are both worse. If there is none, the table is a single node: h =
+    0, k = n.
 
     >>> shape_of(100, 8, 2, 8), shape_of(96, 8, 2, 8), shape_of(100, 8, 2, 9), shape_of(15, 8, 2, 8)
     ((3, 10), (3, 12), (3, 10), (0, 15))
@@ -328,12 +329,12 @@ def blocks_of(
     source: Draws,
     worth: Callable[[int, int], bool] | None = None,
 ) -> list[Block]:
-    """Part a table into blocks.
+    """Divide a table into blocks.
 
-    The table's tuples come in tie order, and satisfy the requirement, as every block must. Remainders of fewer than
-    ``floor`` tuples are not even tried, and a block's k is a multiple of ``step``, unless the block is a single node.
-    ``worth`` tells whether a table of so many tuples, of which so many have the most frequent value, would be halved at
-    all; if it would not, it is one block, and nobody is left over.
+    The table's records come in tie order, and satisfy the requirement, as every block must. Remainders of fewer than
+    ``floor`` records are not even tried, and a block's k is a multiple of ``step``, unless the block is a single node.
+    ``worth`` tells whether a table of so many records, of which so many have the most frequent value, would be halved
+    at all; if it would not, it is one block, and nobody is left over.
     """
     parted = parted_in_blocks(PartedRows(order, requirement), floor, step, source, worth)
     return [Block(table.order, k) for table, k in parted]
@@ -346,7 +347,7 @@ def parted_in_blocks(
     source: Draws,
     worth: Callable[[int, int], bool] | None = None,
 ) -> list[tuple[Any, int]]:
-    """The blocks of `blocks_of`, each with its k; the table may be given as tuples or as counts."""
+    """The blocks of `blocks_of`, each with its k; the table may be given as records or as counts."""
     blocks: list[tuple[Any, int]] = []
     while True:
         if worth is not None and not worth(table.size, table.most_frequent):
@@ -359,10 +360,11 @@ def parted_in_blocks(
 
 
 def blocks_by_size(table: Parted, floor: int, source: Draws) -> list[tuple[Any, int]]:
-    """Part a table into blocks by sizes alone: nobody is left over unless all parts of both sizes obey.
+    """Divide a table into blocks by sizes alone: nobody is left over unless all parts of both sizes are safe.
 
-    A remainder is drawn once and not tested: it and the rest have at least as many tuples as suffice, for any people in
-    them, in all sensitive columns. So every remainder is as likely as every other, whatever the columns hold together.
+    A remainder is drawn once and not tested: it and the rest have at least as many records as suffice, for any people
+    in them, in all sensitive columns. So every remainder is as likely as every other, whatever the columns hold
+    together.
     """
     blocks: list[tuple[Any, int]] = []
     while True:
@@ -375,7 +377,7 @@ def blocks_by_size(table: Parted, floor: int, source: Draws) -> list[tuple[Any, 
 
 
 def _drawn(table: Parted, floor: int, step: int, source: Draws) -> tuple[int, Any, Parted | None]:
-    """A shape that works: k, the tuples that are halved, and the remainder; None if nothing is left over."""
+    """A shape that works: k, the records that are halved, and the remainder; None if nothing is left over."""
     n, least = table.size, floor
     while True:
         h, k = shape_of(n, floor, step, least)
@@ -394,21 +396,21 @@ class Parted(Protocol):
 
     @property
     def size(self) -> int:
-        """How many tuples it has."""
+        """The number of records."""
 
     @property
     def most_frequent(self) -> int:
-        """How many tuples have the most frequent value of the first sensitive column."""
+        """The number of records with the most frequent value of the first sensitive column."""
 
     @property
     def enough(self) -> int:
-        """The number of tuples from which on every part of it obeys."""
+        """The number of records from which on every part of it is safe."""
 
     def drawn(self, n: int, source: Draws) -> tuple[Any, Any]:
-        """Draw n tuples: all others, and those drawn."""
+        """Draw n records: returns all others, and those drawn."""
 
     def parted(self, n: int, source: Draws) -> tuple[Any, Any] | None:
-        """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
+        """Draw n records: returns all others, and those drawn; None if one of the two parts breaks the requirement."""
 
 
 class PartedRows:
@@ -422,25 +424,25 @@ class PartedRows:
 
     @property
     def size(self) -> int:
-        """How many tuples there are."""
+        """The number of records."""
         return len(self.order)
 
     @property
     def most_frequent(self) -> int:
-        """How many tuples have the most frequent value of the first sensitive column."""
+        """The number of records with the most frequent value of the first sensitive column."""
         return int(self._whole[0].max())
 
     @property
     def enough(self) -> int:
-        """The number of tuples from which on every part of it obeys."""
+        """The number of records from which on every part of it is safe."""
         return self._requirement.enough([_groups_of(whole) for whole in self._whole])
 
     def drawn(self, n: int, source: Draws) -> tuple[PartedRows, PartedRows]:
-        """Draw n tuples: all others, and those drawn."""
+        """Draw n records: returns all others, and those drawn."""
         return self._without(source.choose(len(self.order), n))
 
     def parted(self, n: int, source: Draws) -> tuple[PartedRows, PartedRows] | None:
-        """Draw n tuples: all others, and those drawn; None if one of the two parts breaks the requirement."""
+        """Draw n records: returns all others, and those drawn; None if one of the two parts breaks the requirement."""
         chosen = source.choose(len(self.order), n)
         part = self._count(self.order[chosen])
         counts = [_groups_of(mine, whole - mine) for mine, whole in zip(part, self._whole, strict=True)]

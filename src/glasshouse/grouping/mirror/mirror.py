@@ -4,8 +4,8 @@
 A method of this project, for any principle. A node's candidate split is chosen by quasi-identifiers alone, into halves
 of exactly equal size. To exchange the values of the two halves of a node that stayed whole gives a table that
 would have stayed whole too: so knowing the algorithm is no help (Theorem M1). A further candidate takes half of either
-half, and keeps this symmetry. Under frequency l-diversity leaves are divided further, down to l or 2 l tuples, in a way
-that keeps it too (Theorem M2). Definition, theorems and proofs are in the documentation, under "Mirror".
+half, and keeps this symmetry. Under frequency l-diversity leaves are divided further, down to l or 2 l records, in a
+way that keeps it too (Theorem M2). Definition, theorems and proofs are in the documentation, under "Mirror".
 """
 
 from __future__ import annotations
@@ -71,25 +71,25 @@ _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mirror(Method):
-    """Halve the table along one attribute, and each half again, while both halves obey the principle.
+    """Halve the table along one attribute, and each half again, as long as both halves satisfy the principle.
 
-    1. *Sizes.* ``2^h k`` tuples are halved, with k at least ``floor`` and such that few are left over. The remainder is
-       a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
+    1. *Sizes.* ``2^h k`` records are halved, with k at least ``floor`` and such that few are left over. The remainder
+       is a uniformly random subset, drawn again until it and the rest obey the principle (and made larger if that does
        not come to an end), and is divided by the same method as a table of its own. Under several sensitive columns it
        is drawn once, and only if the principles hold for every part of its size and every rest. Otherwise a few people
        are left out by lot, before the table is divided; or there is no remainder, and nodes are as large as that makes
        them.
-    2. *Halving.* A node of more than k tuples has one candidate: of the halvings along each attribute the one with the
-       least total perimeter, weighted if there are ``weights``, then the first attribute. Tuples with equal values are
+    2. *Halving.* A node of more than k records has one candidate: of the halvings along each attribute the one with the
+       least total perimeter, weighted if there are ``weights``, then the first attribute. Records with equal values are
        ordered by all quasi-identifiers, so that those who are alike stay together. The halving is made if both halves
        obey.
     3. *Failures.* If not, every part of the node that earlier failures made, its *faces*, is parted in two, and the
        next candidate halves each of them: so either half takes as much from every face. After ``mirrors`` failures the
-       node is a leaf. A node of k tuples is a leaf untested.
+       node is a leaf. A node of k records is a leaf untested.
     4. *Leaves* are groups. Under frequency l-diversity of one column they are divided further. A node is then tested
        only if its own values leave room for it: if it is diverse enough for ``slack`` times l (and a whole table, or a
        remainder, for ``start`` times l). Untested leaves are divided by ``inner``. After its first failure a node is a
-       leaf, and divided into groups that take half of their tuples from either half.
+       leaf, and divided into groups that take half of their records from either half.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ class Mirror(Method):
         remainder.
     inner
         Under frequency l-diversity of one column, how untested leaves are divided: by ``anatomize``, or by ``ace``,
-        whose groups lie close together and make smaller boxes, but fall to an attacker who knows a little about people;
-        or ``none``, and all leaves are groups as they are. It is not used under other principles.
+        whose groups lie close together and make smaller boxes, but do not protect against an attacker who knows a
+        little about people; or ``none``, and all leaves are groups as they are. It is not used under other principles.
     slack
         Under frequency l-diversity of one column, how much more diverse than l a node must be to be tested, 1 or more.
         From 2 on no test can fail.
@@ -115,12 +115,12 @@ class Mirror(Method):
         promised of what columns reveal together.
     priority
         The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
-        it is empty. It must not be chosen by a look at this table's sensitive values. Public knowledge and earlier
+        it is empty. It must not be chosen by looking at this table's sensitive values. Public knowledge and earlier
         releases are fine.
     weights
-        What questions ask about, and how often: numbers from 0 on by quasi-identifier, as a mapping, as pairs or as
-        text (``"age:3,sex:1"``). Widths count so much in perimeters, those of attributes that are not named not at all;
-        if it is empty all count alike. As public as ``priority`` must be.
+        How often questions ask about each quasi-identifier, as a number of at least 0: a mapping, pairs or a text
+        (``"age:3,sex:1"``). The widths in perimeters are multiplied by these weights; attributes that are not named do
+        not count, and if it is empty all count alike. The weights must be as public as ``priority``.
 
     Guarantee
     ---------
@@ -134,8 +134,8 @@ class Mirror(Method):
 
     Cost
     ----
-    O(n d log n) time, and memory as `Hybrid`: ten million tuples with four attributes take about three times as long as
-    sorting ten million numbers. Nodes are independent of each other, and use all threads.
+    O(n d log n) time, and memory as `Hybrid`: ten million records with four attributes take about three times as long
+    as sorting ten million numbers. Nodes are independent of each other, and use all threads.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class Mirror(Method):
         object.__setattr__(self, "weights", read_weights("Mirror", self.weights))
 
     def independent(self, requirement: Requirement) -> Independent:
-        """A failed test ties the halves of its leaf to each other; with a slack of 2 none can fail (Theorem M3)."""
+        """As in `Method.independent`: a failed test ties two halves; with a slack of 2 none can fail (Theorem M3)."""
         if not requirement.columns:
             return "groups"
         if self._ell(requirement) is None:
@@ -199,7 +199,7 @@ class Mirror(Method):
         return True
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         assumptions = chosen_blindly(self, "priority", "weights")
         if not requirement.columns:
             return quasi_claim(assumptions)
@@ -256,11 +256,11 @@ class Mirror(Method):
 
     @property
     def leaves_out(self) -> LeavesOut:
-        """People whom a lot hits, under several sensitive columns."""
+        """Who is left out: under several sensitive columns, people chosen by lot."""
         return "by lot" if Fraction(self.leave_out or 0) else "nobody"
 
     def n_by_lot(self, requirement: Requirement, enough: int, n: int) -> int:
-        """So many that the others can be halved again and again, where that tells nothing of anybody."""
+        """The number that allows the others to be halved again and again, where that reveals nothing of anybody."""
         if not self.jointly(requirement):
             return 0
         floor = self._least(requirement)
@@ -269,12 +269,12 @@ class Mirror(Method):
         return over if over < max(floor, enough) else 0
 
     def _places(self, table: Microdata) -> Places:
-        """Where the codes of quasi-identifiers lie."""
+        """The positions of the codes of quasi-identifiers."""
         by = multipliers(self.weights, [column.name for column in table.quasi])
         return weigh(weighted_places(table), by, table)
 
     def _rows(self, table: Microdata, requirement: Requirement, order: NDArray[np.int32]) -> HalvedRows:
-        """The tuples, packed in an order."""
+        """The records, packed in an order."""
         column = requirement.columns[0] if requirement.columns else table.quasi[0]  # a code is packed in any case
         return HalvedRows(packed_rows(table, column, order), self._places(table), dims_of(self.priority, table))
 
@@ -430,7 +430,7 @@ def _halves(nodes: Nodes) -> Nodes:
 
 
 def _has_slack(ell: int, slack: Fraction, n: int, most: int) -> bool:
-    """Whether n tuples, most of which with one value are ``most``, are diverse enough to be tested."""
+    """Whether n records, of which the most frequent value has ``most``, are diverse enough to be tested."""
     return most * ell * slack <= n
 
 
@@ -455,7 +455,7 @@ def _ascending(nodes: Nodes) -> Nodes:
 
 
 def group_size(ell: int) -> int:
-    """Tuples of a balanced group: l of them, or 2 l where l is odd, so that either half gives half of them.
+    """The size of a balanced group: l, or 2 l if l is odd, so that each half gives half of its records.
 
     >>> group_size(4), group_size(3)
     (4, 6)
@@ -477,7 +477,7 @@ def balanced_segments(
     l is odd): first every value as often as m - 1 groups could not take it; then values in the order of a list, once
     each (then, if l is odd, once more), as long as half of the group can still come from either half. What can come
     from either half comes from the first one, as the coin says, until that has given its share. The list has the values
-    by how many tuples are left of them, the largest number first, then by code: as `Anatomize` takes them.
+    by how many records are left of them, the largest number first, then by code: as `Anatomize` takes them.
 
     Parameters and result are those of `anatomize_segments`. A segment is a leaf, in which the left half comes before
     the right one: a multiple of `group_size`, l-diverse.
@@ -503,10 +503,11 @@ def balanced_slices(
     """Divide every leaf of a list into balanced groups whose quasi-identifiers are close.
 
     Groups are planned as in `balanced_segments`, but each plan is used for as many groups as leave counts that the
-    others can take. Those groups are a bucket, with a column for each of their tuples; tuples are dealt to columns, and
-    the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure 8).
+    others can take. Those groups are a bucket, with a column for each of their records; records are dealt to columns,
+    and the bucket is divided by quasi-identifiers alone, with no regard to what its columns hold (TRANSPARENT Figure
+    8).
 
-    Tuples come packed, leaf after leaf, in each the left half before the right one.
+    Records come packed, leaf after leaf, in each the left half before the right one.
     """
     size = group_size(ell)
 

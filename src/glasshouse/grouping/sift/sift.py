@@ -47,11 +47,11 @@ __all__ = ["Sift"]
 class Sift(Method):
     """Halve the table, and each half again, where no assignment of values could make a half unsafe.
 
-    1. *Halving.* A node of n tuples whose most frequent value has at most ``n / (2 l)`` of them is halved along one
+    1. *Halving.* A node of n records whose most frequent value has at most ``n / (2 l)`` of them is halved along one
        attribute, at its median: every half of such a node is l-diverse. Of all attributes the one is taken whose halves
-       have the least widths in all, weighted if there are ``weights``, then the first. Tuples with equal values
+       have the least widths in all, weighted if there are ``weights``, then the first. Records with equal values
        are ordered by all quasi-identifiers.
-    2. *Setting aside.* In other nodes some tuples are set aside first: as few as leave ``2 l K`` tuples in which no
+    2. *Setting aside.* In other nodes some records are set aside first: as few as leave ``2 l K`` records in which no
        value occurs more than K times, while those set aside are l-diverse themselves. How many of each value is a
        function of the node's histogram; who of those with a value, a uniformly random choice. Those set aside are a
        leaf, and the others are halved.
@@ -62,18 +62,18 @@ class Sift(Method):
     ----------
     priority
         The quasi-identifiers that may be halved, the first of them preferred where perimeters are equal; all of them if
-        it is empty. It must not be chosen by a look at this table's sensitive values.
+        it is empty. It must not be chosen by looking at this table's sensitive values.
     weights
-        What questions ask about, and how often: numbers from 0 on by quasi-identifier, as `Mirror` takes them. As
-        public as ``priority`` must be.
+        How often questions ask about each quasi-identifier, as a number of at least 0, in any form that `Mirror` takes.
+        The weights must be as public as ``priority``.
 
     Guarantee
     ---------
-    Needs frequency l-diversity of one sensitive column. Holds against an *algorithm-aware* adversary, for every prior
+    Needs frequency l-diversity of one sensitive column. Holds against an *algorithm-aware* attacker, for every prior
     under which people are independent (Theorem S1): the tables that could have given the release are all ways to deal
-    each group's values to its members, each as likely as it was beforehand. Under the uniform prior no belief is above
-    1/l; an attacker who holds a value up to d times as likely for one person as for another, compared with any other
-    value, believes at most ``d / (l - 1 + d)``.
+    each group's values to its members, each as likely as it was before the release. Under the uniform prior no
+    probability is above 1/l; for an attacker to whom a value is up to d times as likely for one person as for another,
+    compared with any other value, it is at most ``d / (l - 1 + d)``.
 
     Cost
     ----
@@ -102,7 +102,7 @@ class Sift(Method):
     weights: Weights = ()
 
     def independent(self, requirement: Requirement) -> Independent:
-        """All that sensitive values decide is decided by histograms of unions of groups (Theorem S1)."""
+        """As in `Method.independent`: sensitive values matter only by histograms of unions of groups (Theorem S1)."""
         return "groups"
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class Sift(Method):
         return True
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         frequency_ell(requirement, "Sift")
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
@@ -179,7 +179,7 @@ class Sift(Method):
 
 
 def _set_aside(bag: Bag, codes: NDArray[np.int32], ell: int, source: Draws) -> tuple[Bag, Bag]:
-    """Who of a node is set aside, and who is halved: by its histogram, and at random among those with a value.
+    """Which records of a node are set aside and which are halved: by its histogram, and at random for each value.
 
     Everybody is set aside, which is to say dealt out, where nothing can be halved.
     """
@@ -217,7 +217,7 @@ def _leaves(rows: HalvedRows, ell: int, source: Draws, engine: Memory) -> Nodes:
 
 
 def _sifted(rows: HalvedRows, nodes: Nodes, ell: int, source: Draws) -> tuple[Nodes, Nodes]:
-    """Set aside in every node what is in the way, and halve the others: the halves, and the leaves."""
+    """Set aside what prevents a cut of each node, and halve the others: returns the halves, and the leaves."""
     kernels = compiled("glasshouse.grouping.sift._kernels")
     codes, _, offsets = rows.take(nodes)
     first, values, sizes = Counts(codes, offsets, rows.packed.n_values).histogram

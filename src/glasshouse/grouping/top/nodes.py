@@ -33,14 +33,14 @@ __all__ = ["Bag", "CountedBag", "Halver", "Node", "histograms"]
 
 @dataclass(frozen=True, eq=False)
 class Bag:
-    """So many people of some kinds, which ascend."""
+    """A bag: numbers of people of some kinds, with ascending kinds."""
 
     kinds: NDArray[np.int32]
     counts: NDArray[np.int64]
 
     @property
     def size(self) -> int:
-        """People in it."""
+        """The number of people in it."""
         return int(self.counts.sum())
 
     def parted(self, taken: NDArray[np.int64]) -> tuple[Bag, Bag]:
@@ -99,12 +99,12 @@ class Node:
 
     @property
     def size(self) -> int:
-        """People in it."""
+        """The number of people in it."""
         return sum(face.size for face in self.faces)
 
     @property
     def place(self) -> tuple[int, ...]:
-        """Where it is, by which its random choices are named."""
+        """The position of the node in the tree, by which its random choices are labelled."""
         return (self.block, self.depth, self.number, len(self.faces))
 
     def half(self, faces: Sequence[Bag], side: int) -> Node:
@@ -125,7 +125,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class CountedBag:
-    """A bag that can be parted at random where both parts obey a requirement, whose columns hold the codes of kinds."""
+    """A bag that can be divided at random so that both parts are safe; its columns hold the codes of kinds."""
 
     bag: Bag
     requirement: Requirement
@@ -142,7 +142,7 @@ class CountedBag:
 
     @property
     def enough(self) -> int:
-        """The number of people from which on every part of it obeys."""
+        """The number of people from which on every part of it is safe."""
         return self.requirement.enough(histograms([Node((self.bag,))], self.requirement.columns))
 
     def drawn(self, n: int, source: Draws) -> tuple[CountedBag, CountedBag]:
@@ -178,7 +178,7 @@ class Halver:
         self._dims = list(dims)
 
     def halve(self, node: Node, source: Draws) -> tuple[Node, Node]:
-        """Halve a node: of all attributes along the one whose halves have the least widths in all, then the first.
+        """Halve a node along the attribute whose halves have the smallest total width; the first of several such.
 
         All faces are halved along the same attribute, each in its own middle.
         """
@@ -216,7 +216,7 @@ class _Face:
         self._half = bag.size // 2
 
     def _middle(self, dim: int) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], int]:
-        """Which points have less than the median; for those who have it, where they begin and end; how many go left."""
+        """Which points are below the median; where those at the median begin and end; how many of them go left."""
         codes = self._codes[dim]
         low = int(codes.min())
         ends = np.cumsum(np.bincount(codes - low, weights=self._weights).astype(np.int64))

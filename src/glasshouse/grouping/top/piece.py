@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pieces: some people of some kinds, who are divided among themselves, wherever and whenever that is done."""
+"""Pieces: some people of some kinds, who are divided among themselves, on any machine at any time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Piece:
         return int(self.counts.sum())
 
     def people(self, kinds: Kinds) -> Microdata:
-        """A tuple for each person, kind after kind in each section."""
+        """A record for each person, kind after kind in each section."""
         return kinds.table.take(np.repeat(self.kinds, self.counts))
 
     def section_of_people(self) -> NDArray[np.int32]:

@@ -88,7 +88,7 @@ def _shared_out(
 def _varied(
     sizes: NDArray[np.int64], ell: int, source: Draws, most: int
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
-    """Blocks of groups, as `Anatomize` deals them around: what every piece wants of each value, and its task."""
+    """Blocks of groups, as `Anatomize` deals them in turn: the number of each value for every piece, and its task."""
     values = np.flatnonzero(sizes)
     n, n_groups = int(sizes.sum()), int(sizes.sum()) // ell
     n_blocks = max(n_groups // max(len(values), 2), 1)
@@ -111,7 +111,7 @@ def _varied(
 def _cells(
     n_groups: int, n_blocks: int, first: int, last: int, starts: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """What the blocks from ``first`` to ``last`` want of each value (blocks x values).
+    """The number of each value in the blocks from ``first`` to ``last`` (blocks x values).
 
     People are laid out value after value and dealt to all groups in turn; of these, every ``n_blocks``-th belongs to
     the same block.
@@ -189,7 +189,7 @@ def _dealt(
 
 
 def _after(left: NDArray[np.int64], ell: int, n_groups: int) -> NDArray[np.int64]:
-    """How many tuples of each value are left after so many groups."""
+    """The number of records of each value that are left after so many groups."""
     values = np.flatnonzero(left)
     dealt = _groups(left[values], ell, n_groups)
     after = left.copy()
@@ -198,7 +198,7 @@ def _after(left: NDArray[np.int64], ell: int, n_groups: int) -> NDArray[np.int64
 
 
 def _groups(left: NDArray[np.int64], ell: int, n_groups: int) -> NDArray[np.int32]:
-    """The values of so many groups, group after group, dealt from so many tuples of each."""
+    """The values of so many groups, group after group, dealt from so many records of each."""
     dealing = compiled("glasshouse.kernels._dealing_kernels")
     order = np.argsort(-left, kind="stable").astype(np.int32)
     scratch = np.empty((3, len(left) + 1), np.int32)

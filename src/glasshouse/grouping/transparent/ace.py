@@ -64,37 +64,37 @@ _STACK = 80  # the longer part of a division waits, so columns of 2^31 tuples ne
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ace(Transparent):
-    """Deal tuples into buckets (Assign, Fig. 6), then divide every bucket canonically until it is one group (Slice).
+    """Deal records into buckets (Assign, Fig. 6), then divide every bucket canonically into single groups (Slice).
 
-    Assign takes the beta most frequent sensitive values that are left, and alpha random tuples of each: a *bucket*, of
-    beta >= l columns of alpha tuples. Slice takes from every column the same number of tuples from the top, in the
+    Assign takes the beta most frequent sensitive values that are left, and alpha random records of each: a *bucket*, of
+    beta >= l columns of alpha records. Slice takes from every column the same number of records from the top, in the
     order of one attribute: the division with the least (penalty, attribute, size of the first part), Definitions 11
-    and 12, until every column has one tuple. Each group so has beta different sensitive values, and each of them once.
+    and 12, until every column has one record. Each group so has beta different sensitive values, and each of them once.
 
     Parameters
     ----------
     penalty
         What a part of a division costs: ``"perimeter"`` (Eq. 4); ``"discernibility"``, under which every division is
-        made in the middle of the first attribute's order: groups are the ranks in it; or a function of one's own, and
-        what such a function must obey is said at `glasshouse.grouping.transparent.penalties.Custom`.
+        made in the middle of the first attribute's order: groups are the ranks in it; or a custom function; for its
+        requirements see `glasshouse.grouping.transparent.penalties.Custom`.
 
     Guarantee
     ---------
-    Transparent l-diversity (TRANSPARENT Theorem 2 with Lemmas 5 and 6): even an adversary who knows everyone's
-    quasi-identifiers, this algorithm and l, and assumes that all tables are equally likely, believes no sensitive
-    value of anybody with more than 1/l. It promises nothing against one who knows the random choices, or other
+    Transparent l-diversity (TRANSPARENT Theorem 2 with Lemmas 5 and 6): even an attacker who knows everyone's
+    quasi-identifiers, this algorithm and l, and assumes that all tables are equally likely, gives no sensitive value of
+    anybody a probability above 1/l. Nothing is guaranteed against an attacker who knows the random choices, or other
     people's sensitive values.
 
     Cost
     ----
     Assign is linear. Slice is O(n d^2 log n) where divisions are balanced, and O(n^2) in the worst case: ten million
-    tuples with four attributes take about three times as long as sorting ten million numbers. Tuples are held packed,
-    and once more as columns: 60 bytes a tuple for up to four attributes of up to 128 values, of one piece at a time.
-    Buckets of more people are sliced as counts, in O(c d^2 log c) for each with c kinds of people; with a function of
-    one's own everybody is one piece. Where perimeters do not
-    fit into 64 bits, a tuple takes a tenth of a millisecond. A function of one's own is tried on every
-    division, O(d a n) for each level of buckets with columns of a tuples: a thousand tuples with two attributes and
-    twenty sensitive values take a tenth of a second, two thousand twice to four times as long.
+    records with four attributes take about three times as long as sorting ten million numbers. Records are held packed,
+    and once more as columns: 60 bytes a record for up to four attributes of up to 128 values, of one piece at a time.
+    Buckets of more people are sliced as counts, in O(c d^2 log c) for each with c kinds of people; with a custom
+    function everybody is one piece. Where perimeters do not fit into 64 bits, a record takes a tenth of a millisecond.
+    A custom function is tried on every division, O(d a n) for each level of buckets with columns of a records: a
+    thousand records with two attributes and twenty sensitive values take a tenth of a second, two thousand twice to
+    four times as long.
 
     References
     ----------
@@ -172,9 +172,9 @@ def ace_segments(
     penalty: Penalty | Judge | None = None,
     thresholds: Thresholds | None = None,
 ) -> Groups:
-    """Run Ace on every segment, the tuples from ``offsets[s]`` to ``offsets[s + 1]``, as if it were a table by itself.
+    """Run Ace on every segment, the records from ``offsets[s]`` to ``offsets[s + 1]``, as if it were a table by itself.
 
-    All tuples of a table come packed, segment after segment, each in tie order, and every segment is l-eligible. The
+    All records of a table come packed, segment after segment, each in tie order, and every segment is l-eligible. The
     places are those of the whole table: perimeters are relative to it also inside segments. Each piece of work, which
     segments alone decide, draws from a child of ``source``. The penalty is as `judged` prepares it for the table of
     ``rows``, None for the perimeter; a judge's function is called by the calling thread alone. No choice of
@@ -186,20 +186,20 @@ def ace_segments(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Buckets:
-    """A plan: which buckets there are, and how many tuples of each class (segment, value) every column of them gets.
+    """A plan: the buckets, and the number of records of each class (segment, value) in every column of them.
 
     Attributes
     ----------
     segments
-        Where each segment of the tuples begins; one more entry than there are segments.
+        Where each segment of the records begins; one more entry than there are segments.
     classes, values
         Segment s has the classes ``classes[s] .. classes[s + 1] - 1``, each of one value.
     runs, handed
-        Class c is ``handed[runs[c] : runs[c + 1]]``: for each of its tuples the number of a column.
+        Class c is ``handed[runs[c] : runs[c + 1]]``: for each of its records the number of a column.
     columns
         The place at which each column begins.
     lengths, widths
-        Of every bucket, the tuples of a column, and the columns.
+        Of every bucket, the records of a column, and the columns.
     """
 
     segments: NDArray[np.int64]
@@ -224,7 +224,7 @@ def sliced_segments(
 ) -> Groups:
     """Divide every segment into the buckets of a ``plan`` of its sensitive codes, and slice them as Ace does.
 
-    ``plan`` is called with the codes of some segments, where each of them begins, and random choices. The tuples of a
+    ``plan`` is called with the codes of some segments, where each of them begins, and random choices. The records of a
     class are dealt to its columns uniformly at random.
     """
     run = _Planned(rows, places, 1, Perimeter(), thresholds or Thresholds())
@@ -242,9 +242,9 @@ def sliced_buckets(
     *,
     penalty: Penalty | None = None,
 ) -> Groups:
-    """Slice buckets whose tuples lie packed bucket after bucket, column after column, in tie order inside of each.
+    """Slice buckets whose records lie packed bucket after bucket, column after column, in tie order inside of each.
 
-    Bucket b has ``widths[b]`` columns of ``lengths[b]`` tuples. Nothing is drawn from ``source``.
+    Bucket b has ``widths[b]`` columns of ``lengths[b]`` records. Nothing is drawn from ``source``.
     """
     run = _Laid(rows, places, 1, penalty or Perimeter(), Thresholds())
     run.lengths, run.widths = np.array(lengths, np.int32), np.array(widths, np.int32)
@@ -268,7 +268,7 @@ def finished_buckets(
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Where the work changes its way; no choice changes a group.
+    """Sizes at which the procedure changes; no choice changes a group.
 
     Attributes
     ----------
@@ -277,9 +277,9 @@ class Thresholds:
     short
         Other columns are ordered by insertion up to this length, and by merging beyond.
     pairs
-        Buckets of at most so many columns (64 or less) of two tuples are divided by a shortcut.
+        Buckets of at most so many columns (64 or less) of two records are divided by a shortcut.
     batch
-        Buckets of so many tuples together are one thread's work.
+        Buckets of so many records together are one thread's work.
     """
 
     dense: int = 8
@@ -354,7 +354,7 @@ class _Run:
     def _assign(
         self, offsets: NDArray[np.int64], source: Draws, room: _Room, placed: NDArray[np.int32]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Deal the tuples of some segments into buckets: their words, and each bucket's start, length and width."""
+        """Deal the records of some segments into buckets: their words, and each bucket's start, length and width."""
         n = len(placed)
         counts, fill = room.zeros("counts", self.n_values), room.take("fill", self.n_values, np.int64)
         keys = room.take("keys", 2 * self.n_values, np.int64)
@@ -433,7 +433,7 @@ class _Planned(_Run):
     def _assign(
         self, offsets: NDArray[np.int64], source: Draws, room: _Room, placed: NDArray[np.int32]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Deal the tuples of some segments into the buckets of the plan."""
+        """Deal the records of some segments into the buckets of the plan."""
         stride = self.n_words + 1
         last = self.tuples[offsets[0] * stride : offsets[-1] * stride].reshape(-1, stride)[:, -1]
         made = self.plan((last >> np.uint64(32)).astype(np.int32), offsets - offsets[0], source)
@@ -458,7 +458,7 @@ class _Laid(_Run):
     def _assign(
         self, offsets: NDArray[np.int64], source: Draws, room: _Room, placed: NDArray[np.int32]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """The tuples lie in their columns already."""
+        """Return the columns as they are: the records already lie in them."""
         stride = self.n_words + 1
         laid = self.tuples[offsets[0] * stride : offsets[-1] * stride].reshape(-1, stride)
         words = room.take("words", len(placed) * self.n_words, np.uint64)
@@ -470,27 +470,27 @@ class _Laid(_Run):
 
 
 class _Room:
-    """What one thread works with, kept from one piece of work to the next: fresh memory is dear."""
+    """The working memory of one thread, kept from one piece of work to the next because allocation is slow."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def take(self, name: str, size: int, dtype: type) -> NDArray[Any]:
-        """Give an array of ``size`` items, of any content."""
+        """Return an array of ``size`` items with arbitrary content."""
         array = self._arrays.get(name)
         if array is None or len(array) < size:
             array = self._arrays[name] = np.empty(size, dtype)
         return array[:size]
 
     def zeros(self, name: str, size: int) -> NDArray[np.int64]:
-        """Give an array of zeros, which its user leaves zeros."""
+        """Return an array of zeros, which its user must set to zeros again."""
         if name not in self._arrays:
             self._arrays[name] = np.zeros(size, np.int64)
         return self._arrays[name]
 
 
 def _sliced(judge: Judge, bucket: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Figure 8 for one bucket (columns x tuples, in tie order), under a function of one's own: group after group."""
+    """Figure 8 for one bucket (columns x records, in tie order), under a custom penalty: group after group."""
     waiting, groups = [bucket], []
     while waiting:
         columns = waiting.pop()

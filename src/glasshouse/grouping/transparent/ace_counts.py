@@ -76,11 +76,11 @@ class KindBucket:
 
     @property
     def size(self) -> int:
-        """People in it."""
+        """The number of people in it."""
         return int(self.counts.sum())
 
     def divided(self, taken: NDArray[np.int64]) -> list[KindBucket]:
-        """Those who are taken, so many of each kind of each column, and the others."""
+        """Take a number of people of each kind of each column: returns those taken, and the others."""
         return [self._with(taken), self._with(self.counts - taken)]
 
     def _with(self, counts: NDArray[np.int64]) -> KindBucket:

@@ -2,7 +2,7 @@
 """Hybrid: Tailor's groups, each divided further by Ace; the best of the transparent methods.
 
 Xiao, Tao, Koudas, "Transparent anonymization", ACM TODS 35(2), 2010, section 3.3. Tailor stops while its groups still
-have many tuples; Ace goes on to the smallest groups there can be, but brings together whom chance brings. Inside a
+have many records; Ace goes on to the smallest groups there can be, but brings together whom chance brings. Inside a
 group of Tailor all are alike, and chance does little harm.
 """
 
@@ -44,21 +44,21 @@ class Hybrid(Transparent):
     ----------
     penalty
         What a group costs, for cuts and divisions alike: ``"perimeter"`` (Eq. 4), relative to the whole table also
-        inside Tailor's groups; ``"discernibility"``; or a function of one's own, and what such a function must obey is
-        said at `glasshouse.grouping.transparent.penalties.Custom`.
+        inside Tailor's groups; ``"discernibility"``; or a custom function; for its requirements see
+        `glasshouse.grouping.transparent.penalties.Custom`.
 
     Guarantee
     ---------
-    Transparent l-diversity (TRANSPARENT Theorem 3): even an adversary who knows everyone's quasi-identifiers, this
-    algorithm and l, and assumes that all tables are equally likely, believes no sensitive value of anybody with more
-    than 1/l. Ace inside the groups of a method that looked at sensitive values in another way promises nothing:
-    Tailor decides by the multiset of a group's values alone, and that is what the theorem rests on.
+    Transparent l-diversity (TRANSPARENT Theorem 3): even an attacker who knows everyone's quasi-identifiers, this
+    algorithm and l, and assumes that all tables are equally likely, gives no sensitive value of anybody a probability
+    above 1/l. Ace inside the groups of a method that looked at sensitive values in another way guarantees nothing: the
+    theorem requires that, as in Tailor, the multiset of a group's values alone decides.
 
     Cost
     ----
     That of Tailor, and about half as much for Ace on its small groups. A group of Tailor with more people than a piece
-    is divided by Ace as counts. With a function of one's own Ace adds next to
-    nothing: a thousand tuples with two attributes take half a second, two thousand four times as long.
+    is divided by Ace as counts. With a custom function Ace adds next to nothing: a thousand records with two attributes
+    take half a second, two thousand four times as long.
 
     References
     ----------

@@ -25,7 +25,7 @@ __all__ = ["CountedNode", "cut_nodes", "offsets_of", "pieces_of_nodes"]
 
 @dataclass(frozen=True, eq=False)
 class CountedNode:
-    """So many people of some kinds.
+    """A node: numbers of people of some kinds.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CountedNode:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where it is, by which its random choices are named."""
+        """The position of the node in the tree, by which its random choices are labelled."""
         return self.start, self.bag.size
 
 
@@ -102,7 +102,7 @@ def pieces_of_nodes(nodes: Sequence[CountedNode], most: int) -> list[Piece]:
 
 
 def offsets_of(sections: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Where each section begins, and how many people there are; ``sections`` is the section of each of them, ascending.
+    """Where each section begins, and the number of people; ``sections`` has the section of each person, ascending.
 
     >>> offsets_of(np.array([0, 0, 1], np.int32)).tolist()
     [0, 2, 3]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed rows: the tuples of a table as a few 64-bit words each, laid out for canonical l-cuts.
+"""Packed rows: the records of a table as a few 64-bit words each, arranged for canonical l-cuts.
 
-A tuple's codes, and their complements, are fields of its words, so that the bounding box of some tuples is a fieldwise
-maximum: a handful of instructions for four attributes at once. Domains of up to 128 values take fields of 8 bits, up to
-32,768 values 16 bits, larger ones 32 bits; a word holds 4, 2 or 1 attributes. A last word holds the sensitive code and
-the row number. Tuples are moved physically as nodes are cut, and stay in tie order inside every node.
+A record's codes, and their complements, are fields of its words, so that the bounding box of some records is a
+fieldwise maximum: a handful of instructions for four attributes at once. Domains of up to 128 values take fields of 8
+bits, up to 32,768 values 16 bits, larger ones 32 bits; a word holds 4, 2 or 1 attributes. A last word holds the
+sensitive code and the row number. Records are moved physically as nodes are cut, and stay in tie order inside every
+node.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ _STACK = 80  # the larger part of a cut waits, so a table of 2^31 tuples needs 3
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Where the search for cuts changes its way; no choice changes a cut.
+    """Sizes at which the search for cuts changes; no choice changes a cut.
 
     Attributes
     ----------
     dense
         The codes that occur in a node are listed by looking at all codes in its frame if these are at most this many
-        times its tuples, else by sorting.
+        times its records, else by sorting.
     crowd
-        A node is counted cell by cell if its frame has at most one cell for so many tuples.
+        A node is counted cell by cell if its frame has at most one cell for so many records.
     far, near
-        In nodes of more than ``far`` tuples, up to ``near`` tuples from each end of a block bound the cuts inside it.
+        In nodes of more than ``far`` records, up to ``near`` records from each end of a block bound the cuts inside it.
     small
-        Nodes of at most so many tuples are divided to the end at once, while they are in the processor's cache.
+        Nodes of at most so many records are divided to the end at once, while they are in the processor's cache.
     """
 
     dense: int = 4
@@ -57,7 +58,7 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class _Framed(Nodes):
-    """Nodes with a box around each that contains its tuples (nodes x words)."""
+    """Nodes, each with a box that contains its records (nodes x words)."""
 
     frames: NDArray[np.uint64]
 
@@ -66,7 +67,7 @@ class _Framed(Nodes):
 
 
 class PackedRows:
-    """The tuples of a table, packed, and their division by canonical l-cuts (TRANSPARENT Definition 10, Figure 3).
+    """The records of a table, packed, and their division by canonical l-cuts (TRANSPARENT Definition 10, Figure 3).
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class PackedRows:
     column
         The sensitive column.
     order
-        Tuples (row numbers) in tie order.
+        Records (row numbers) in tie order.
     places
         Where the codes lie; all perimeters must fit into 64 bits.
     thresholds
@@ -84,10 +85,10 @@ class PackedRows:
     Attributes
     ----------
     tuples
-        The packed tuples in the order in which they now lie: ``n_words`` words of fields each, and a last one, the
+        The packed records in the order in which they now lie: ``n_words`` words of fields each, and a last one, the
         sensitive code above the row number.
     n_tuples, n_words, n_values
-        How many tuples there are, words of fields in each, and sensitive codes.
+        How many records there are, words of fields in each, and sensitive codes.
     sizes
         Per attribute, how many codes it has.
     layout
@@ -127,7 +128,7 @@ class PackedRows:
         self._kernels.gather_rows(packed, order, self._stride, self.tuples)
 
     def divide(self, ell: int, engine: Memory, nodes: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of tuples.
+        """Cut every node that is 2l-diverse; return where the leaves start, ascending, and the number of records.
 
         There is one node at first, or there are those that begin at ``nodes``, whose last entry is where they end.
         """
@@ -147,7 +148,7 @@ class PackedRows:
         return np.append(np.sort(leaves.starts), self.n_tuples)
 
     def placed(self) -> NDArray[np.int32]:
-        """Row numbers in the order in which the tuples now lie."""
+        """Row numbers in the order in which the records now lie."""
         placed = np.empty(self.n_tuples, np.int32)
         self._kernels.row_numbers(self.tuples, self._stride, placed)
         return placed
@@ -189,13 +190,13 @@ class PackedRows:
 
 
 def packed_rows(table: Microdata, column: Column, order: NDArray[np.int32]) -> PackedRows:
-    """Pack the tuples of a table in a given order, whatever its places."""
+    """Pack the records of a table in a given order; the positions of codes are not needed, and are 0."""
     tables = tuple(np.zeros(attribute.domain.size, np.int64) for attribute in table.quasi)
     return PackedRows(table, column, order, Places(tables, fits=True))
 
 
 def _scratch(rows: PackedRows) -> tuple[NDArray[Any], ...]:
-    """What one thread works with; zeros where the kernel expects zeros."""
+    """The working memory of one thread, with zeros where the kernel expects zeros."""
     t, words, n = rows._thresholds, rows.n_words, rows.n_tuples
     slots, widest = sum(rows.sizes), max(rows.sizes)
     sorted_at_most = min(n, widest // t.dense + 1) if t.dense else n
@@ -212,7 +213,7 @@ def _scratch(rows: PackedRows) -> tuple[NDArray[Any], ...]:
 
 
 def _layout(sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Give every attribute its field: attributes of one width share words, in their own order."""
+    """Assign a bit field to every attribute: attributes of one width share words, in their own order."""
     layout = np.zeros((4, len(sizes) + 1), np.int64)
     layout[3, 1:] = np.cumsum(sizes)
     widths = [_bits(size) for size in sizes]
@@ -228,5 +229,5 @@ def _layout(sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
 
 
 def _bits(size: int) -> int:
-    """How wide a field must be to hold so many codes below its guard."""
+    """The width of a field that holds so many codes below its guard bit."""
     return 8 if size <= 1 << 7 else 16 if size <= 1 << 15 else 32

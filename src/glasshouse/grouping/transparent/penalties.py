@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Penalties: what a group costs; the transparent methods choose the cuts and divisions that cost least.
+"""Penalties: the cost of a group; the transparent methods choose the cuts and divisions with the least cost.
 
 TRANSPARENT Section 3: any penalty ``h`` will do that does not look at sensitive values and is superadditive,
 ``h(G1 + G2) >= h(G1) + h(G2)`` for disjoint groups. A penalty is written in a recipe by its name, and is its name.
@@ -46,13 +46,13 @@ __all__ = [
 
 
 class Penalty(str):
-    """A penalty, which is also the name that stands for it in a recipe."""
+    """A penalty; it is also the string that names it in a recipe."""
 
     __slots__ = ()
 
 
 class _Known(Penalty):
-    """A penalty that a word stands for."""
+    """A penalty that is given by a name."""
 
     __slots__ = ()
     word: ClassVar[str]
@@ -81,7 +81,7 @@ class Perimeter(_Known):
 
 
 class Discernibility(_Known):
-    """The square of a group's size (Bayardo and Agrawal, ICDE 2005): how many tuples are alike, summed over tuples.
+    """The square of a group's size (Bayardo and Agrawal, ICDE 2005): how many records are alike, summed over records.
 
     >>> Discernibility() == "discernibility"
     True
@@ -92,14 +92,14 @@ class Discernibility(_Known):
 
 
 class Custom(Penalty):
-    """A penalty of one's own: a function of a group's tuples. A recipe says ``custom``, from which none can be rebuilt.
+    """A penalty given as a function of a group's records. A recipe only says ``custom``, which cannot be rebuilt.
 
     Parameters
     ----------
     function
         Gets a list of one tuple or more, each with the values of the quasi-identifiers of one person (None where
         missing), in order of ``quasi=``; and returns a number, finite and 0 or more. The list is sorted, attribute by
-        attribute, each as its domain is ordered (missing last), so it tells which tuples a group has and nothing else.
+        attribute, each as its domain is ordered (missing last), so it tells which records a group has and nothing else.
         Numbers are added and compared exactly; a float means the decimal that it prints, so int and Fraction are the
         better choice where ties matter. **It must** give the same number for the same list whenever it is called; be
         superadditive, ``f(a + b) >= f(a) + f(b)``; and depend on nothing but its argument, above all on no sensitive
@@ -166,7 +166,7 @@ def penalty_of(given: object, owner: str) -> Penalty:
 
 
 def unchecked(penalty: Penalty) -> tuple[str, ...]:
-    """What a method's claim assumes of its penalty.
+    """The assumption of a method's guarantee about its penalty.
 
     >>> unchecked(Perimeter())
     ()
@@ -191,7 +191,7 @@ class Transparent(Method):
         object.__setattr__(self, "penalty", penalty_of(self.penalty, type(self).__name__))
 
     def claim(self, requirement: Requirement) -> Claim:
-        """State what the groups promise: against whom, and why."""
+        """State what the groups guarantee, against which attacker, and why."""
         frequency_ell(requirement, type(self).__name__)
         return Claim(adversary=Adversary.ALGORITHM_AWARE, theorem=self.theorem, assumptions=unchecked(self.penalty))
 
@@ -211,17 +211,17 @@ class Transparent(Method):
     ) -> Groups:
         """Divide a table that is l-eligible in ``column``, or each of its sections, of which one comes after another.
 
-        ``sections`` is the section of each tuple.
+        ``sections`` is the section of each record.
         """
         raise NotImplementedError
 
     @property
     def by_counts(self) -> bool:
-        """What a function of one's own says of a group must be asked of its people; known penalties need counts."""
+        """Large tables can be divided with a built-in penalty, which needs counts; a custom one needs the people."""
         return not isinstance(self.penalty, Custom)
 
     def pieces(self, kinds: Kinds, requirement: Requirement, source: Source, most: int) -> list[Piece]:
-        """Divide kinds, as counts, until pieces are small; with a function of one's own everybody is one piece."""
+        """Divide kinds, as counts, until pieces are small; with a custom penalty everybody is one piece."""
         ell, column = frequency_ell(bound_to(requirement, kinds.table), type(self).__name__)
         requirement.check_eligible()
         if not self.by_counts or kinds.n_people <= most:
@@ -240,7 +240,7 @@ class Transparent(Method):
 
 
 class Judge:
-    """A penalty of one's own at work on one table: asks the function what tuples cost, and checks what it says.
+    """A custom penalty applied to one table: calls the function for the cost of records, and checks its results.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class Judge:
         self._tuples: list[tuple[Any, ...]] = list(zip(*columns, strict=True))
 
     def cost(self, rows: NDArray[np.integer]) -> int | Fraction:
-        """What these rows cost together, exactly; `ParameterError` if the function does not say."""
+        """The exact cost of these rows together; `ParameterError` if the function gives none."""
         # Sorted: rows come column by column, and a bucket's columns lie in the order of their sensitive values.
         people = [self._tuples[place] for place in np.sort(self._place[rows], axis=None).tolist()]
         try:
@@ -293,21 +293,21 @@ class Judge:
     def cheapest(self, columns: NDArray[np.integer], least: int) -> tuple[int, int]:
         """The canonical division (TRANSPARENT Definitions 11 and 12) by trying all: the attribute, and the size.
 
-        A division takes the same number of tuples from the top of every column, sorted by one attribute. A canonical
+        A division takes the same number of records from the top of every column, sorted by one attribute. A canonical
         l-cut (Definitions 9 and 10) is the division of a single column.
 
         Parameters
         ----------
         columns
-            Row numbers of the table: columns x tuples, each column in tie order.
+            Row numbers of the table: columns x records, each column in tie order.
         least
-            How many tuples of a column both parts have at least.
+            How many records of a column both parts have at least.
 
         Returns
         -------
         tuple
             Of the divisions with the least cost that of the first attribute, and there the smallest: the attribute, and
-            how many tuples of a column the first part has.
+            how many records of a column the first part has.
         """
         length = columns.shape[1]
         best: tuple[int | Fraction, int, int] | None = None
@@ -321,7 +321,7 @@ class Judge:
         return best[1:]
 
     def ascending(self, columns: NDArray[np.integer], dim: int) -> NDArray[np.intp]:
-        """Per column, the places of its tuples in the order of an attribute, and of equal ones in tie order."""
+        """Per column, the indices of its records in the order of an attribute, equal ones in tie order."""
         return np.argsort(self.codes[dim][columns], axis=1, kind="stable")
 
     def _fault(self, what: str) -> ParameterError:
@@ -330,7 +330,7 @@ class Judge:
 
 
 def judged(penalty: Penalty, table: Microdata, owner: str) -> Penalty | Judge:
-    """Prepare a penalty for work on a table: a function of one's own needs a `Judge`, the others are known."""
+    """Prepare a penalty for a table: a custom function needs a `Judge`, the others are built in."""
     return Judge(penalty, table, owner) if isinstance(penalty, Custom) else penalty
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tailor: cut the table in two again and again, each time where the parts' boxes are smallest; never asks who has what.
+"""Tailor: cut the table in two again and again where the parts' boxes are smallest, regardless of who has which value.
 
 Xiao, Tao, Koudas, "Transparent Anonymization: Thwarting Adversaries Who Know the Algorithm", ACM TODS 35(2), 2010,
 Section 3.1 (Definitions 9 and 10, Figure 3). Departures: without identifiers, ties go by all quasi-identifiers and then
@@ -43,36 +43,36 @@ __all__ = ["Tailor", "tailor_leaves"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tailor(Transparent):
-    """Divide top-down: while a group of m tuples is 2l-diverse, replace it by its canonical l-cut.
+    """Divide top-down: as long as a group of m records is 2l-diverse, replace it by its canonical l-cut.
 
     With c the count of the group's most frequent sensitive value, an l-cut (Definition 9) sorts the group by one
-    attribute (equal values in tie order) and takes the first k tuples, ``l c <= k <= m - l c``. The canonical one
+    attribute (equal values in tie order) and takes the first k records, ``l c <= k <= m - l c``. The canonical one
     (Definition 10) has the least total penalty of both parts; ties go to the first attribute in order of ``quasi=``,
     then to the smaller left part. All comparisons are exact.
 
     Parameters
     ----------
     penalty
-        What a group costs: ``"perimeter"`` (Eq. 4), ``"discernibility"``, or a function of one's own; what such a
-        function must obey is said at `glasshouse.grouping.transparent.penalties.Custom`.
+        What a group costs: ``"perimeter"`` (Eq. 4), ``"discernibility"``, or a custom function; for its requirements
+        see `glasshouse.grouping.transparent.penalties.Custom`.
 
     Guarantee
     ---------
-    Transparent l-diversity (TRANSPARENT Theorem 1, Lemma 3): even an adversary who knows this algorithm, its
-    parameters and everyone's quasi-identifiers, and assumes all tables to be equally likely, believes no
-    sensitive value of a person with more than 1/l. For a cut depends on sensitive values through c alone, and whether
-    a group is cut depends on the multiset of its values: any table with the same groups would have been divided alike.
-    It does not protect against an attacker who knows other people's sensitive values.
+    Transparent l-diversity (TRANSPARENT Theorem 1, Lemma 3): even an attacker who knows this algorithm, its parameters
+    and everyone's quasi-identifiers, and assumes all tables to be equally likely, gives no sensitive value of a person
+    a probability above 1/l. The reason is that a cut depends on sensitive values through c alone, and whether a group
+    is cut depends on the multiset of its values: any table with the same groups would have been divided alike. It does
+    not protect against an attacker who knows other people's sensitive values.
 
     Cost
     ----
-    A few passes a level over packed tuples, about log(n) levels on real tables: ten million tuples with four attributes
-    take half to one and a half times as long as sorting ten million numbers. At worst (nearly every sensitive value
-    unique, and cuts that take off a few tuples at a time) O(n^2 / l). Memory: 16 bytes a tuple for up to four
-    attributes of up to 128 values, twice, of one piece at a time: nodes of more people are cut as counts, in
-    O(p d^2 log p) for each node with p combinations of quasi-identifiers. With a function of one's own everybody is one
-    piece. A function of one's own is tried on every cut, O(d n^2) for
-    each level: a thousand tuples with two attributes take half a second, two thousand four times as long.
+    A few passes a level over packed records, about log(n) levels on real tables: ten million records with four
+    attributes take half to one and a half times as long as sorting ten million numbers. At worst (nearly every
+    sensitive value unique, and cuts that take off a few records at a time) O(n^2 / l). Memory: 16 bytes a record for up
+    to four attributes of up to 128 values, twice, of one piece at a time: nodes of more people are cut as counts, in
+    O(p d^2 log p) for each node with p combinations of quasi-identifiers. With a custom function everybody is one
+    piece, and the function is tried on every cut, O(d n^2) for each level: a thousand records with two attributes take
+    half a second, two thousand four times as long.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def tailor_leaves(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Divide a table as Tailor does: rows of the table leaf after leaf, and where each leaf starts.
 
-    The table is l-eligible in ``column``, and ``order`` has its tuples (row numbers) in tie order, in which they stay
+    The table is l-eligible in ``column``, and ``order`` has its records (row numbers) in tie order, in which they stay
     inside each leaf. It begins as one node, or as those that start at ``nodes`` in ``order``, whose last entry is where
     they end; each of them is l-eligible then. The penalty is as `judged` prepares it; None stands for the perimeter.
     There is one more offset than there are leaves. No choice of ``thresholds`` changes a cut.
@@ -212,7 +212,7 @@ def _leaves(
 
 
 def _cut_by_judge(judge: Judge, order: NDArray[np.int32], members: NDArray[np.int64], least: int) -> tuple[int, int]:
-    """The canonical cut under a function of one's own: that of a bucket with one column."""
+    """The canonical cut under a custom penalty: that of a bucket with one column."""
     return judge.cheapest(order[members][np.newaxis], least)
 
 
@@ -223,7 +223,7 @@ def _cut_by_wide_places(
     members: NDArray[np.int64],
     least: int,
 ) -> tuple[int, int]:
-    """The canonical cut where perimeters do not fit into 64 bits: floats propose, whole numbers dispose.
+    """The canonical cut if perimeters do not fit into 64 bits: candidates from floats, decided in whole numbers.
 
     The float cost of a cut is off by less than ``m (d + 4)^2 2^-52``, so every cut within twice that of the cheapest
     one may be the true one, and no other.
@@ -250,7 +250,7 @@ def _cut_by_wide_places(
 def _costs(
     codes: list[NDArray[np.int32]], places: Any, members: NDArray[np.int64], dim: int, k: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """Cost of the cuts on ``dim`` with ``k`` tuples on the left, in any arithmetic that ``places`` have."""
+    """The cost of the cuts on ``dim`` with ``k`` records on the left, in the arithmetic of ``places``."""
     ordered = members[np.argsort(codes[dim][members], kind="stable")]
     before: Any = 0
     after: Any = 0

@@ -30,7 +30,7 @@ __all__ = ["ties_in_order"]
 def ties_in_order(
     table: Microdata, source: Source, engine: Memory, sections: NDArray[np.int32] | None = None
 ) -> NDArray[np.int32]:
-    """The tuples (row numbers) in the order that breaks ties; where there are ``sections``, one comes after another.
+    """The records (row numbers) in the order that breaks ties; ``sections``, if given, follow one another.
 
     A table in sections has no identifiers: it was made of kinds.
     """

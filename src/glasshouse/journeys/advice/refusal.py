@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A refusal that says what can be done instead, in the calls of Python.
+"""A refusal that says what can be done instead, as Python calls.
 
 The ways are looked for where a person asked, and not inside the journey, which attacks and comparisons repeat.
 """
@@ -15,7 +15,7 @@ __all__ = ["advised"]
 
 
 def advised(error: Infeasible) -> Infeasible:
-    """The same error with the ways that are open, and a note that tells them; once is enough.
+    """The same error with possible alternatives, and a note that lists them; added only once.
 
     >>> import glasshouse as gh
     >>> table = gh.read({"age": [*range(9)], "hiv": ["no"] * 8 + ["yes"]}, quasi=["age"], sensitive="hiv")

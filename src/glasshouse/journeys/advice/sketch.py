@@ -45,7 +45,7 @@ class SketchedPlan:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sketch:
-    """What promises depend on.
+    """The numbers of a table on which guarantees depend.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ class Sketch:
         return [(value, int(counts[code])) for value, code in zip(shown, order, strict=True) if counts[code]]
 
     def requirement(self, principle: Principle) -> Requirement:
-        """What a principle asks of this table's groups."""
+        """What a principle requires of this table's groups."""
         return Requirement.in_groups(principle, self.kinds.table, counts=self.kinds.counts)
 
     def feasible(self, principle: Principle) -> Principle | None:
-        """The principle itself, or the strictest of its kind that the table can obey; None where there is none."""
+        """The principle itself, or the strictest of its kind that the table can satisfy; None if there is none."""
         for _ in self.kinds.table.sensitive or (None,):
             broken = [part for part in self.requirement(principle).parts if not part.is_eligible]
             if not broken:
@@ -127,7 +127,7 @@ class Sketch:
         return principle if self.requirement(principle).first_ineligible() is None else None
 
     def obstacle(self, principle: Principle) -> Infeasible | None:
-        """Why the table cannot obey a principle, with the value that is too frequent; None if it can."""
+        """Why the table cannot satisfy a principle, with the value that is too frequent; None if it can."""
         try:
             self.requirement(principle).check_eligible()
         except Infeasible as error:
@@ -139,7 +139,7 @@ class Sketch:
         return len(self.values(number)) == 1
 
     def n_left_out(self, principle: Principle) -> int | None:
-        """How many people must be left out so that the others can obey a principle; None if that does not help.
+        """How many people must be left out so that the others satisfy a principle; None if leaving out does not help.
 
         With several sensitive columns the number depends on who is drawn: then it is the largest of some draws, and
         twice the square root of the number of people more.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways out: promises that a table can keep where it cannot keep the one that was asked for, each with its price.
+"""Alternatives: guarantees that a table allows where it does not allow the one that was asked for, each with its price.
 
 Everything is computed from the counts of sensitive values, exactly, and every way is planned before it is offered, by
 the functions that `publish` itself uses. No way is offered that would be refused.
@@ -91,7 +91,7 @@ class Way:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `glasshouse.publish` is to be given, but for the table."""
+        """The arguments for `glasshouse.publish`, except the table."""
         given: dict[str, Any] = {"principle": self.principle}
         if self.suppress:
             given["suppress"] = str(plain(self.suppress))
@@ -121,7 +121,7 @@ def ways_after(error: Infeasible) -> tuple[Way, ...]:
 
 
 def ways_out(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> tuple[Way, ...]:
-    """The promises that a table can keep in place of one that it cannot keep, the least costly first.
+    """The guarantees that a table allows instead of one that it does not allow, the least costly first.
 
     Examples
     --------
@@ -144,7 +144,7 @@ recoding=gh.Perturbed(domain=('no', 'yes'))) | 0
 
 
 def as_asked(sketch: Sketch, principle: Principle | Mapping[str, Principle], suppress: Any = 0) -> Way | None:
-    """What was asked for, as a way; None if the table cannot keep it."""
+    """What was asked for, as an alternative; None if the table does not allow it."""
     return _planned(sketch, _way("asked", principle, suppress=exact_share(suppress)))
 
 
@@ -166,7 +166,7 @@ def _closeness(sketch: Sketch, distance: str = "equal") -> Way:
 
 
 def python_note(ways: Sequence[Way]) -> str:
-    """The ways as a text that follows an error of Python: a promise, its price, and the call."""
+    """The alternatives as a note to a Python error: guarantee, price, and call."""
     told = [way for way in ways if way.sensitive is None]
     if not told:
         return ""
@@ -180,7 +180,7 @@ def python_note(ways: Sequence[Way]) -> str:
 
 
 def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
-    """Every way that may be open."""
+    """Every alternative that may be possible."""
     if not sketch.sensitive or (isinstance(principle, Principle) and principle.bounds_beliefs):
         yield from _of_groups(sketch, principle)
         return
@@ -228,7 +228,7 @@ def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
 
 
 def _designated(sketch: Sketch) -> Iterator[Way]:
-    """Only the rarer values are protected."""
+    """Protection of the rarer values only."""
     rare = _rarer(sketch)
     if rare is None:
         return
@@ -356,7 +356,7 @@ def _without_column(sketch: Sketch, principle: Principle | Mapping[str, Principl
 
 
 def _way(name: str, principle: Any, cost: str = "", **more: Any) -> Way:
-    """A way of which the promise, and who is left out, is told when it is planned."""
+    """An alternative whose guarantee, and who is left out, is filled in when it is planned."""
     return Way(name=name, principle=principle, promise="", cost=cost, **more)
 
 
@@ -441,7 +441,7 @@ def _shown(value: Any) -> str:
 
 
 def _code(value: Any) -> str:
-    """A value as code; what is chosen prints as the code that makes it, but for the name of the package."""
+    """A value as code: its `repr`, with the name of the package added."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name!r}: {_code(one)}" for name, one in value.items()) + "}"
     if isinstance(value, Principle) and len(value.singles()) > 1:

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at a table before it is published: `inspection` is the verb, the other files are what it looks at."""
+"""Inspecting a table before it is published: `inspection` has the function, other files what it checks."""
 
 __all__: list[str] = []

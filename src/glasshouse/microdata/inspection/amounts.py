@@ -94,7 +94,7 @@ def _of_numbers(values: Any, name: str) -> Iterator[Reading]:
 
 
 def _may_be_codes(values: Any, name: str) -> bool:
-    """Whether whole numbers may stand for something: most of them repeat, and the name tells of no amount."""
+    """Whether whole numbers may be codes: most of them repeat, and the column's name does not mean an amount."""
     if not pa.types.is_integer(values.type):
         return False
     counts = pc.value_counts(values).field("counts")

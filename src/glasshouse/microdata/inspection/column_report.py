@@ -76,7 +76,7 @@ class ColumnReport:
 
     @property
     def unique_share(self) -> float:
-        """Share of rows that this column singles out alone."""
+        """The share of rows that this column alone makes unique."""
         return share(self.unique, self.n_tuples)
 
     @property
@@ -170,7 +170,7 @@ def with_roles(
 
 
 def _question(name: str, role: Role, reason: str) -> str:
-    """What must be decided about a column of which neither the name nor the values tell enough."""
+    """The question about a column of which neither the name nor the values show the role."""
     if role == "quasi" and first_match(name, ORIGIN):
         return "others may know it, and many laws protect it: is it a quasi-identifier, or sensitive?"
     if reason.startswith(_UNKNOWN):
@@ -190,12 +190,12 @@ class _Topic(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in a phrase."""
+        """The reason for the role, in a phrase."""
         return f"{self.name} (its values {self.piece})" if self.by_values else f"{self.name} ({self.piece!r})"
 
 
 def _topic(m: Measured) -> _Topic | None:
-    """Find the sensitive topic that a name tells of, unless an earlier word wins or the values cannot be protected."""
+    """Find the sensitive topic in a name, unless an earlier word wins or the values cannot be protected."""
     name, kind = m.report.name, m.report.kind
     if m.is_prose or m.report.distinct < 2 or kind in ("date", "timestamp") or first_match(name, PERSONAL):
         return None

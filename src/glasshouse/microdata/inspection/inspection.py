@@ -142,17 +142,17 @@ class Inspection:
 
     @property
     def undecided(self) -> tuple[ColumnReport, ...]:
-        """The columns whose role somebody must decide, for neither their names nor their values tell it."""
+        """The columns whose role a person must decide, because neither names nor values show it."""
         return tuple(column for column in self.columns if column.open_question)
 
     @property
     def risk(self) -> tuple[str, ...]:
-        """How identifying the quasi-identifiers are, a sentence each, the fewest columns first."""
+        """How identifying the quasi-identifiers are, one sentence for each set of them, smaller sets first."""
         more = [self.together] if self.together and len(self.together.columns) not in (2, 3) else []
         return tuple(map(str, (*self.pairs, *self.triples, *more)))
 
     def column(self, name: str) -> ColumnReport:
-        """Find a column's report by the column's name."""
+        """The report of a column, found by name."""
         for report in self.columns:
             if report.name == name:
                 return report
@@ -197,10 +197,10 @@ def inspect(
 ) -> Inspection:
     """Look at a table before publishing it: types, values, likely roles, who stands out, the largest feasible ell.
 
-    Roles are suggested by the words in a column's name and by how often its values repeat; they are a start, not a
-    verdict. Every share is counted on all rows, never on a sample. Pairs and triples are tried among the suggested
-    quasi-identifiers; if there are more than twelve, among the twelve in which two random rows differ most often, and
-    a notice says so.
+    Roles are suggested by the words in a column's name and by how often its values repeat; they are suggestions, which
+    you should check. Every share is counted on all rows, never on a sample. Pairs and triples are tried among the
+    suggested quasi-identifiers; if there are more than twelve, among the twelve in which two random rows differ most
+    often, and a notice says so.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ def inspect(
     roles
         The roles of columns that were decided: ``identifier``, ``quasi``, ``sensitive`` or ``leave out``, by column.
     delimiter, encoding, decimal
-        Of a CSV file, where the detection should not decide. `read` takes a point unless it is told ``decimal=","``.
+        How a CSV file is written, if this should not be detected. `read` takes a point unless it is told
+        ``decimal=","``.
     table, query
         Of a database: what to look at.
 
@@ -335,7 +336,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
 
 
 def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
-    """Name the columns that may be survey weights by their names."""
+    """Name the columns whose names suggest that they are survey weights."""
     for report in reports:
         is_weight = first_match(report.name, WEIGHTS) and not first_match(report.name, BODIES)
         if report.kind in ("integer", "float") and is_weight:
@@ -405,7 +406,7 @@ def _cells(column: ColumnReport) -> tuple[str, ...]:
 
 
 def _grid(rows: Sequence[tuple[str, ...]], *, right: set[int]) -> Iterator[str]:
-    """Lay out rows under each other, some columns flush right."""
+    """Format rows as a grid, some columns right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [text.rjust(widths[i]) if i in right else text.ljust(widths[i]) for i, text in enumerate(row)]

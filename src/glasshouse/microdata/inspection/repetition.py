@@ -37,7 +37,7 @@ _KEYS = "id ids nr no num number numero nummer key code"  # what follows the wor
 
 
 def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:
-    """Say which columns of a table tell that people have several rows, or live together, and how to read it then."""
+    """Notes on columns which suggest that people have several rows, or live together, and on how to read them then."""
     told = False
     for report in reports:
         if not _repeats(report.distinct, report.n_tuples - report.missing):
@@ -64,7 +64,7 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
 
 
 def household_notices(names: Iterable[str]) -> Iterator[str]:
-    """Say which columns, of which nothing but the names is known, look like a key of households or addresses."""
+    """Notes on columns, known by name only, that look like a key of households or addresses."""
     for name in names:
         if first_match(name, HOUSEHOLDS) and _is_key(name):
             yield _of_household(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words in a column's name that tell its role: plain data, meant to be read and extended.
+"""Words in column names that suggest roles: plain data, meant to be read and extended.
 
 How a word matches. A column's name is cut at separators and where capitals begin (``patientZIP_code`` gives *patient*,
 *zip*, *code*); accents and capitals are ignored. A word matches a whole piece, or two or three neighbours written
@@ -172,7 +172,7 @@ class Match(NamedTuple):
     piece: str
 
     def precedes(self, other: Match) -> bool:
-        """Whether it stands before another, or at the same place and is longer."""
+        """Whether it comes before another match, or is longer at the same place."""
         return (self.position, -len(self.piece)) < (other.position, -len(other.piece))
 
 
@@ -199,7 +199,7 @@ def first_match(name: str, words: str) -> Match | None:
 
 
 def _pieces(name: str) -> list[str]:
-    """Cut a name at its separators and where capitals begin; drop accents and capitals."""
+    """Split a name at separators and capital letters; remove accents and capitals."""
     cut = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     bare = "".join(c for c in unicodedata.normalize("NFKD", cut) if not unicodedata.combining(c))
     return re.findall(r"[^\W_]+", bare.casefold())

@@ -29,7 +29,7 @@ KEY_LIMIT = 1 << 62  # combinations of values are numbered below this, so that a
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Uniqueness:
-    """How many rows are alone with their values in some columns.
+    """How many rows are unique by some columns.
 
     >>> print(Uniqueness(columns=("age", "sex", "zipcode"), unique=870, n_tuples=1000))
     87 % of rows are unique by age, sex, zipcode
@@ -123,7 +123,7 @@ def _cell_sizes(columns: Sequence[Column]) -> NDArray[np.int64]:
 
 
 def _histogram(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Tell which sizes of cells there are, and how many cells of each."""
+    """The different sizes of cells, and the number of cells of each size."""
     counts = np.bincount(cells)
     sizes = np.flatnonzero(counts)
     return sizes, counts[sizes]
@@ -135,7 +135,7 @@ def n_unique(cells: NDArray[np.int64]) -> int:
 
 
 def share(part: int, whole: int) -> float:
-    """Part of a whole; 0 of nothing."""
+    """A part of a whole as a share; 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that tell what a column is about, where its name does not: codes of diseases and drugs, results, beliefs.
+"""Values that show what a column is about, if its name does not: codes of diseases and drugs, results, beliefs.
 
 Only how values look is asked, never whose they are. What is found is a topic of `role_words.SENSITIVE`.
 """

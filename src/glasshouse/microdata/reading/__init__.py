@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tables come in: files and frames of every kind become one form, and what looks wrong becomes a caution.
+"""How tables are read: files and frames of every kind are converted to one form, and suspect content becomes a caution.
 
 `sources` tells what it was given, and calls `delimited` (with `quotes`) for text and `postgres` for databases;
 `normal_form` makes one form of all of them.

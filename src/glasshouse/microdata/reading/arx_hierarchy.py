@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hierarchies in a project file of ARX: each becomes a taxonomy, or it is said why not.
+"""Hierarchies in an ARX project file: each becomes a taxonomy, or the reason is given why it does not.
 
 The file of a column's hierarchy is named in the project's definition. Its fields are divided as the project says, and
 it has no header. ARX makes a hierarchy without levels for a quasi-identifier that has none, and it allows rows that end
@@ -74,7 +74,7 @@ def _of_rows(column: str, rows: list[list[str]], declared: Mapping[str, str]) ->
 
 
 def _level(text: str) -> str:
-    """A limit as ARX writes it, which is a number or the word for none."""
+    """A limit in ARX's notation: a number, or the word for none."""
     return text if text == _ALL or (text.isdecimal() and len(text) < _FEW + 1) else "?"
 
 

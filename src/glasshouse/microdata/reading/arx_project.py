@@ -53,7 +53,7 @@ class ArxProject:
 
 
 def is_arx_project(path: str | Path) -> bool:
-    """Whether a file is called as a project of ARX is.
+    """Whether a file has the name of an ARX project.
 
     >>> is_arx_project("study.deid"), is_arx_project("study.csv")
     (True, False)
@@ -62,7 +62,7 @@ def is_arx_project(path: str | Path) -> bool:
 
 
 def read_arx_project(path: Path) -> ArxProject:
-    """Read the roles of columns; whatever is not as ARX writes it is a `SourceError`."""
+    """Read the roles of columns; `SourceError` if the file is not in ARX's format."""
     try:
         with path.open("rb") as file:
             if not is_zip(file.read(4)):
@@ -111,7 +111,7 @@ def _role(column: Mapping[str, str]) -> str | None:
 
 
 def _separator(members: ZipMembers) -> str | None:
-    """What divides the fields of hierarchies; None if the project does not say one character that can."""
+    """The separator of hierarchies' fields; None if the project does not give a usable single character."""
     for own in _parsed(members, _PROJECT, "project"):
         said = dict(own).get("separator", "")
         if len(said) == 1 and said not in '\r\n"\0 ':

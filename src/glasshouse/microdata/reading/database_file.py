@@ -27,7 +27,7 @@ _TABLES = {
 
 
 def database_format(head: bytes) -> str | None:
-    """Which database a file is, by its first bytes.
+    """The database system of a file, recognised by its first bytes.
 
     >>> database_format(b"SQLite format 3" + bytes(1)), database_format(bytes(8) + b"DUCK"), database_format(b"age,sex")
     ('sqlite', 'duckdb', None)
@@ -88,7 +88,7 @@ def _read(
 
 
 def _statement(path: Path, kind: str, connection: Any, selected: Mapping[str, str | None]) -> str:
-    """The statement that gives the rows: of a query, of the table that is named, or of the only one."""
+    """The SQL statement for the rows: of a query, of the named table, or of the only table."""
     table, query = selected.get("table"), selected.get("query")
     if table is not None and query is not None:
         raise InputError("give either the name of a table (table=) or a query (query=), not both")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delimited text (CSV and its relatives): what separates the fields, how letters are written, what is a number.
+"""Delimited text (CSV and similar): how to find the separator, the encoding, and which columns are numbers.
 
 Arrow parses and infers. Decided here is what it leaves open: the delimiter and the encoding, where they are not
 given, and which columns of digits are no numbers. A zip code ``01234``, a phone number ``+49171``, a serial number
@@ -126,7 +126,7 @@ class Delimited:
         )
 
     def in_another_encoding(self) -> Delimited:
-        """The same file, in the encoding that its bytes seem to have; for when they are not what was thought."""
+        """The same file with the encoding that its bytes seem to have; used if the first assumption was wrong."""
         if self.declared or self.encoding != "utf-8":
             raise undecodable(self) from None
         return replace(self, encoding=encoding_of(self))
@@ -229,7 +229,7 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
 
 
 def looked_at(file: Delimited, head: bytes) -> tuple[Delimited, pa.Schema, list[str]]:
-    """The file with its delimiter, what its columns look like at the beginning, and what was assumed."""
+    """The file with its delimiter, the likely types of its columns by its first rows, and what was assumed."""
     start = _first_text(head, file.encoding)
     if not start.strip():
         raise SourceError(f"{file.path} is empty", source=file.path)
@@ -265,7 +265,7 @@ def _infer_columns(file: Delimited, start: str) -> pa.Schema:
 
 
 def checked_breaks(file: Delimited, quotes: Quotes, names: Sequence[str]) -> dict[str, Breaks]:
-    """What quoted values hold, by the names of columns, once all bytes went by; refuses a mark that is never closed."""
+    """What quoted values contain, by column, after all bytes were read; refuses a mark that is never closed."""
     quotes.finish()
     if quotes.open_line is not None:
         raise _unclosed(file, quotes.open_line)
@@ -347,7 +347,7 @@ def typed(file: Delimited, likely: pa.DataType, texts: pa.Array) -> tuple[pa.Arr
 
 
 def _inferred(file: Delimited, texts: pa.Array) -> pa.ChunkedArray:
-    """What Arrow makes of a column with these texts: it knows no other way than to read them from a file."""
+    """The type that Arrow infers for a column with these texts, which it can only read from a file."""
     written = pa.BufferOutputStream()
     arrow_csv.write_csv(pa.table({"texts": texts}), written, arrow_csv.WriteOptions(quoting_style="all_valid"))
     options = replace(file, encoding="utf-8", quoted=True).options()
@@ -356,7 +356,7 @@ def _inferred(file: Delimited, texts: pa.Array) -> pa.ChunkedArray:
 
 
 class _NotNumbersError(Exception):
-    """These texts are no numbers, or would not survive as numbers."""
+    """The error for texts that are not numbers, or would lose something as numbers."""
 
     def __init__(self, *, look_like_numbers: bool) -> None:
         self.look_like_numbers = look_like_numbers
@@ -391,7 +391,7 @@ def _floats(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
 
 
 def _loses_digits(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
-    """Whether there are integers among the texts that their floats do not tell to the last digit."""
+    """Whether the texts contain integers whose floats do not have all their digits."""
     large = pc.greater_equal(pc.abs(floats), float(_MOST_EXACT_INTEGER))
     pairs = zip(texts.filter(large), floats.filter(large), strict=True)
     exact = ((text.as_py(), number.as_py()) for text, number in pairs)
@@ -399,7 +399,7 @@ def _loses_digits(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
 
 
 def _any_starts(texts: pa.ChunkedArray, characters: str) -> bool:
-    """Whether any text begins with what a number would lose; the pattern is slow, and sees only those that may."""
+    """Whether any text begins with something that a number would lose; the slow pattern is tried on candidates only."""
     for character in characters:
         possible = pc.starts_with(texts, character)
         if pc.any(possible).as_py() and pc.any(pc.match_substring_regex(texts.filter(possible), _NO_NUMBER)).as_py():
@@ -419,7 +419,7 @@ def encoding_of(file: Delimited) -> str:
 
 
 def taken_for(file: Delimited) -> str:
-    """Say which encoding was guessed."""
+    """The note on which encoding was guessed."""
     return (
         f"{file.path.name} is not UTF-8 and is read as {file.encoding}: if letters look wrong, give the right "
         "encoding (encoding=)"
@@ -447,7 +447,7 @@ def _first_undecodable_line(file: Delimited) -> int | None:
 
 @contextmanager
 def translated_errors(file: Delimited) -> Iterator[None]:
-    """Say what is wrong with the file in our words: Arrow's own show the offending row."""
+    """Translate errors about the file into our own words: Arrow's messages show the row at fault."""
     try:
         yield
     except pa.ArrowInvalid as error:
@@ -478,7 +478,7 @@ def no_rows(file: Delimited) -> SourceError:
 
 
 def _ragged(file: Delimited) -> SourceError:
-    """Find the quotation mark that is not closed, else the first line that has not as many fields as the header."""
+    """Find an unclosed quotation mark, else the first line whose number of fields differs from the header's."""
     if (open_line := _open_line(file)) is not None:
         return _unclosed(file, open_line)
     delimiter = file.delimiter or ","
@@ -518,7 +518,7 @@ def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
 
 
 def column_notices(file: Delimited, header: Sequence[str], table: pa.Table, kept: Sequence[str]) -> Iterator[str]:
-    """What was assumed of the columns of a file, of which the table has the first rows at least."""
+    """Notes on what was assumed about the columns of a file, from at least the first rows of the table."""
     if kept:
         yield kept_notice(kept)
     commas = [name for name in table.column_names if _has_decimal_commas(table.column(name))]
@@ -532,7 +532,7 @@ def column_notices(file: Delimited, header: Sequence[str], table: pa.Table, kept
 
 
 def kept_notice(names: Sequence[str]) -> str:
-    """Say which columns of digits stay texts."""
+    """The note on columns of digits that stay texts."""
     return f"kept as text, because numbers would lose leading zeros, plus signs or digits: {', '.join(names)}"
 
 
@@ -551,7 +551,7 @@ def _reads_as_number(name: str) -> bool:
 
 
 def detect_delimiter(text: str) -> str | None:
-    r"""Find what separates the fields: most rows agree with the first on the number of fields, which is not one.
+    r"""Detect the separator of fields: most rows have as many fields as the first row, and more than one.
 
     >>> detect_delimiter('name;place\n"Doe; Ann";Bonn\n'), detect_delimiter("alone")
     (';', None)
@@ -565,7 +565,7 @@ def detect_delimiter(text: str) -> str | None:
 
 
 def _widths(text: str, delimiter: str) -> list[int]:
-    """How many fields the first rows have; none if they cannot be told apart by this delimiter."""
+    """The number of fields in the first rows; none if this delimiter does not separate them."""
     widths: list[int] = []
     try:
         for row in csv.reader(iter(text.splitlines(keepends=True)), delimiter=delimiter):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One form for every table that comes in, so that nothing later depends on where it came from.
+"""One form for every incoming table, so that later steps do not depend on its source.
 
 A normalised column is one contiguous array of one of eight types: ``int64``, ``float64``, ``bool``, ``string``,
 ``date32``, ``timestamp`` and ``time64`` in microseconds (nanoseconds where they are needed; time zones stay), and
@@ -77,7 +77,7 @@ def normalise(
 
 
 def in_parallel(work: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
-    """Do the work for every column at once; Arrow computes outside the interpreter lock."""
+    """Do the work for all columns in parallel; Arrow computes outside of Python's interpreter lock."""
     with ThreadPoolExecutor(max_workers=pa.cpu_count()) as pool:
         return list(pool.map(work, names))
 
@@ -115,7 +115,7 @@ def _flat(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _bytes_of_views(texts: pa.ChunkedArray) -> int:
-    """How many bytes texts take; where an earlier Arrow cannot count a part of them, those of the whole."""
+    """The size of texts in bytes; if an earlier Arrow cannot count a part of them, the size of the whole."""
     try:
         return int(texts.nbytes)
     except pa.ArrowTypeError:
@@ -254,7 +254,7 @@ def _first_exact(column: pa.ChunkedArray, wanted: pa.DataType, otherwise: pa.Dat
 
 
 def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Refuse dates outside the years 1 to 9999, and clocks that nobody knows; with a clock, a day is kept free."""
+    """Refuse dates outside the years 1 to 9999, and unknown time zones; with a zone, a day's margin is kept."""
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     if zone is not None:
         try:
@@ -288,7 +288,7 @@ def contiguous(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _whole(values: pa.Array) -> pa.Array | None:
-    """Give the same numbers as integers, if there are gaps among them and all are whole."""
+    """The same numbers as integers, if they are all whole and some are missing."""
     if not pa.types.is_floating(values.type) or not values.null_count:
         return None
     try:
@@ -318,7 +318,7 @@ def normal_list(values: pa.Array, name: str) -> list[Any]:
 
 
 def identity(values: pa.Array) -> tuple[object, ...]:
-    """Where an array lies in memory: the same for arrays that are one."""
+    """Where an array lies in memory: equal for two references to the same array."""
     return values.offset, len(values), *(None if buffer is None else buffer.address for buffer in values.buffers())
 
 

@@ -86,7 +86,7 @@ def standard_input() -> Iterator[Path]:
 
 
 def _named(inner: Path, shown: str, source: Path | None) -> Iterator[Path]:
-    """Hand out the path, and let messages name what the user gave."""
+    """Yield the path, and replace it in messages by the name that the user gave."""
     try:
         yield inner
     except SourceError as error:
@@ -95,7 +95,7 @@ def _named(inner: Path, shown: str, source: Path | None) -> Iterator[Path]:
 
 @contextmanager
 def _held(stream: Any, room: Room | None, suffix: str) -> Iterator[Path]:
-    """Keep the bytes of a stream where nobody else can read them."""
+    """Store the bytes of a stream in a file that nobody else can read."""
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("table")
         try:

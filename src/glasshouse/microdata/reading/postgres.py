@@ -61,7 +61,7 @@ class Selection:
 def read_postgres(
     selection: Selection, choose: Callable[[Sequence[str]], list[str]], *, batch: int = _BATCH
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read the chosen columns; integers come narrow, texts in dictionaries, enumerations in ordered ones.
+    """Read the chosen columns; integers in narrow types, texts as dictionaries, enumerations as ordered dictionaries.
 
     ``choose`` is told the names of all columns, and tells which to read; about ``batch`` bytes come at once. What was
     assumed is told beside the table. A type or a value that no plain type holds is a `DomainError`.
@@ -89,7 +89,7 @@ def read_postgres(
 
 
 def _schema(connection: Any, statement: str, choose: Callable[[Sequence[str]], list[str]]) -> tuple[pa.Schema, Any]:
-    """What the statement would give, without running it, and which of its columns are wanted."""
+    """The columns of the statement's result, without running it, and which of them are wanted."""
     with connection.cursor() as cursor:
         schema = cursor.adbc_execute_schema(statement)
     if not schema.names:
@@ -111,7 +111,7 @@ def _found(connection: Any, text: str) -> tuple[str, str]:
 
 
 def _near(name: str, known: list[tuple[str, ...]]) -> str:
-    """Name what the user may have meant."""
+    """Suggest a similar name."""
     by_name = {table.lower(): f"{schema}.{table}" for schema, table in known}
     near = get_close_matches(name.lower(), by_name, n=1, cutoff=0.6)
     return f": did you mean {by_name[near[0]]}?" if near else ": check its name, and its schema (as in clinic.people)"
@@ -130,7 +130,7 @@ def _hidden_rows(connection: Any, names: tuple[str, str]) -> list[str]:
 
 
 def _gatherer(connection: Any, field: pa.Field, notices: list[str]) -> _Plain:
-    """How a column of this type is gathered; `DomainError` if it has no plain type."""
+    """The collector for a column of this type; `DomainError` if the type is not supported."""
     kind = field.type
     named = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
     if pa.types.is_integer(kind) and named in _INTEGERS:
@@ -154,7 +154,7 @@ def _gatherer(connection: Any, field: pa.Field, notices: list[str]) -> _Plain:
 
 
 def _labels(connection: Any, named: str, column: str, notices: list[str]) -> list[str]:
-    """The labels of an enumeration in their order; none if it is no enumeration, or not a single one."""
+    """The labels of an enumeration in their order; none if no enumeration has this name, or several that differ."""
     by_type: dict[int, list[str]] = {}
     for number, label in run(connection, _LABELS, (named,)):
         by_type.setdefault(number, []).append(label)
@@ -166,7 +166,7 @@ def _labels(connection: Any, named: str, column: str, notices: list[str]) -> lis
 
 
 class _Plain:
-    """A column on its way in: batches are added, and kept as small as they can be."""
+    """Collects a column: batches are added, and stored as compactly as possible."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -177,7 +177,7 @@ class _Plain:
         self._kept.append(values)
 
     def whole(self) -> pa.Array:
-        """The whole column, as one array with one dictionary; what was kept is let go."""
+        """The whole column, as one array with one dictionary; the stored batches are released."""
         kept, self._kept = self._kept, []
         if len(kept) == 1:
             return kept[0]
@@ -189,7 +189,7 @@ class _Plain:
 
 
 class _Integers(_Plain):
-    """Integers, as narrow as the values of all batches allow."""
+    """Collects integers, in the narrowest type that fits the values of all batches."""
 
     _WIDTHS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 

@@ -34,7 +34,7 @@ _REST_OF_VALUE = re.compile(rb'[^"]*+(?:""[^"]*+)*+("?)')
 
 @dataclass(kw_only=True, slots=True)
 class Breaks:
-    """What the quoted values of one column hold."""
+    """The line breaks in the quoted values of one column."""
 
     count: int = 0  # values that hold a line break
     first_line: int = 0  # of the file, in which the first of them begins
@@ -52,7 +52,7 @@ def count_breaks(text: str) -> int:
 
 
 def is_joined(breaks: int, delimiters: int, n_columns: int) -> bool:
-    """Whether a value with so many line breaks and delimiters is what records that run into each other would give.
+    """Whether a value with so many line breaks and delimiters looks like several records run together.
 
     A quotation mark that opens a value and is closed by one in the same column of a later record swallows, for every
     line break, as many delimiters as a record has.
@@ -61,7 +61,7 @@ def is_joined(breaks: int, delimiters: int, n_columns: int) -> bool:
 
 
 class Quotes:
-    r"""Watches a delimited text of so many columns go by.
+    r"""Scans a delimited text with a known number of columns while it is read.
 
     >>> quotes = Quotes(delimiter=",", n_columns=2, encoding="utf-8")
     >>> quotes.feed(b'age,disease\n30,"flu\n31,ulcer\n')
@@ -94,7 +94,7 @@ class Quotes:
         self._inside_delimiters = 0
 
     def watching(self, stream: pa.NativeFile) -> pa.NativeFile:
-        """The same stream; what is read from it is looked at on its way."""
+        """The same stream; the bytes read from it are scanned."""
         return watched(stream, self.feed)
 
     def feed(self, piece: bytes) -> None:
@@ -112,7 +112,7 @@ class Quotes:
         self._look(end or len(self._held.rstrip(b'"\r')))
 
     def finish(self) -> None:
-        """Say that the file ends here."""
+        """Mark the end of the file."""
         if self._decoder is not None:
             self._held += self._decoder.decode(b"", final=True).encode("utf-8", "replace")
         if not self._begun:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tables come in: files and data frames, recognised by what they are, and made into one form.
+"""Sources of tables: files and data frames, recognised by their content or type, and converted to one form.
 
 A file is told by its first bytes, not by its name: Parquet, ORC, Arrow IPC (Feather) as file or stream, delimited text,
 workbooks of Excel, files of Stata, SPSS and SAS, databases of SQLite and DuckDB; each of them plain, compressed with
@@ -75,7 +75,7 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and U
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Source:
-    """A table that came in, in its normal form."""
+    """A table from a source, in its normal form."""
 
     # the columns that were asked for, in the order of the source; every column is one contiguous array
     table: pa.Table = field(repr=False)
@@ -160,7 +160,7 @@ _Loaded = tuple[pa.Table, tuple[str, ...]] | Loaded
 def _door(
     source: Any, text: Mapping[str, Any], selected: Mapping[str, str | None]
 ) -> tuple[Callable[[_Choose], _Loaded], str, str]:
-    """Find the way in: how to load, what to call it in messages, which kind."""
+    """Find the loader for a source, its name in messages, and its kind."""
     if is_address(source):
         from glasshouse.microdata.reading.postgres import Selection, read_postgres
 
@@ -193,7 +193,7 @@ def _door(
 
 
 def _refuse_selection(selected: Mapping[str, str | None]) -> None:
-    """Refuse a table or a query where the source is one table already."""
+    """Refuse a table or a query for a source that is a single table."""
     for option, given in selected.items():
         if given is not None:
             raise InputError(
@@ -267,7 +267,7 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
 
 
 def _near(path: Path) -> str:
-    """Name what the user may have meant."""
+    """Suggest a similar name."""
     if not path.parent.is_dir():
         return f": there is no folder {path.parent} either"
     siblings = {
@@ -306,7 +306,7 @@ def _from_file(
 
 
 def _loader(path: Path, head: bytes, selected: Mapping[str, str | None]) -> Callable[[_Choose], _Loaded] | None:
-    """How a file is read that is no text, by its first bytes; None of text."""
+    """The loader for a binary file, by its first bytes; None for text."""
     database = database_format(head)
     if database is not None:
         return partial(read_database_file, path, database, selected)
@@ -330,7 +330,7 @@ def _single(selected: Mapping[str, str | None], load: Callable[[_Choose], _Loade
 
 
 def read_whole(source: Any) -> str | None:
-    """What makes it necessary to read a source as a whole, in words; None of a file that can be read in batches."""
+    """The reason why a source must be read as a whole; None for a file that can be read in batches."""
     if is_address(source) or is_sqlalchemy_address(source):
         return "a database"
     if source == STANDARD_INPUT:
@@ -349,7 +349,7 @@ def read_whole(source: Any) -> str | None:
 
 
 def beginning(path: Path) -> tuple[bytes, str | None]:
-    """The first bytes of a file, unpacked, and how it is compressed; an empty one is refused."""
+    """The first bytes of a file, decompressed, and its compression; an empty file is refused."""
     head, compression = _first_bytes(path, None), None
     compression = next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
     if compression:
@@ -387,7 +387,7 @@ def _from_parquet(path: Path, choose: _Choose) -> _Loaded:
 
 
 def legible(schema: pa.Schema) -> pa.Schema:
-    """The schema, of which every name and time zone is text; `UnicodeError` if one is not."""
+    """The schema, whose names and time zones must all be valid text; `UnicodeError` if one is not."""
     for column in schema:
         _ = column.name, str(column.type), getattr(column.type, "tz", None)
     return schema
@@ -471,7 +471,7 @@ def refuse_foreign(
 
 @contextmanager
 def readable(path: Path, what: str) -> Iterator[None]:
-    """Say in our words that a file cannot be read."""
+    """Raise an error in our own words if a file cannot be read."""
     try:
         yield
     except (GlasshouseError, MemoryError):

@@ -100,7 +100,7 @@ def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) 
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Dates without a time as dates, numbers of one kind, and an empty text as missing."""
+    """Values of a column in one form: dates without a time as dates, numbers of one type, empty texts as missing."""
     there = [value for value in values if value is not None and value != ""]
     if there and all(isinstance(value, datetime) and value.time() == time() for value in there):
         return [value.date() if isinstance(value, datetime) else None for value in values]

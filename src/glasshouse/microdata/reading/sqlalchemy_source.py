@@ -25,7 +25,7 @@ _BATCH = 10_000  # rows that come at once
 
 
 class SqlSelection:
-    """What is read: a table or a query of a database, without a secret in what it is called."""
+    """What is read: a table or a query of a database; its name in messages contains no secret."""
 
     def __init__(self, address: str, selected: Mapping[str, str | None]) -> None:
         self.url = checked_url(address)
@@ -65,7 +65,7 @@ def read_sqlalchemy(
 
 @contextmanager
 def _connected(selection: SqlSelection) -> Iterator[Any]:
-    """A connection whose work is undone at the end, whatever was done."""
+    """A connection whose transaction is always rolled back at the end."""
     import sqlalchemy
     from sqlalchemy.pool import NullPool
 
@@ -93,7 +93,7 @@ def _connected(selection: SqlSelection) -> Iterator[Any]:
 
 
 def _sqlite(url: Any) -> Callable[[], Any]:
-    """Open a file of SQLite for reading alone; one that is not there is not made."""
+    """Open an SQLite file read-only; a missing file is not created."""
     import sqlite3
 
     if not url.database or not Path(url.database).is_file():

@@ -50,7 +50,7 @@ _PORTABLE_LINE = 80
 
 
 def statistical_format(head: bytes, suffix: str) -> str | None:
-    """Which program wrote a file, by its first bytes: the name of a reader of pyreadstat; None if none did.
+    """The reader of pyreadstat for a file, by the file's first bytes; None if no program is recognised.
 
     >>> statistical_format(b"$FL2@(#) SPSS DATA FILE", ".sav"), statistical_format(b"age,sex", ".csv")
     ('sav', None)
@@ -62,7 +62,7 @@ def statistical_format(head: bytes, suffix: str) -> str | None:
 
 
 def _is_portable(head: bytes) -> bool:
-    """Whether a file is a portable file of SPSS: lines of 80 letters, of which some programs trim the spaces."""
+    """Whether a file is an SPSS portable file: lines of 80 characters, whose trailing spaces some programs remove."""
     lines = head[: 2 * _PORTABLE_AT].splitlines()
     start = b"".join(line.ljust(_PORTABLE_LINE) for line in lines)
     return start.startswith(_PORTABLE, _PORTABLE_AT)
@@ -71,7 +71,7 @@ def _is_portable(head: bytes) -> bool:
 def read_statistical(
     path: Path, reader: str, choose: Callable[[Sequence[str]], list[str]]
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read the chosen columns, and say what was made of labels."""
+    """Read the chosen columns, and note how labels were used."""
     try:
         import pyreadstat
     except ImportError:
@@ -134,12 +134,12 @@ def _column(
 
 
 def _key(value: Any) -> Any:
-    """A number and its whole form are one; texts are as they are."""
+    """A key for which a number equals its integer form; texts are unchanged."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _without_gaps(values: Any) -> Any:
-    """Whole numbers as such, with gaps where there are any; and texts of which an empty one is a gap."""
+    """Whole numbers as integers, with gaps where there are any; texts with empty ones as missing."""
     array = np.asarray(values)
     if array.dtype.kind == "O" and {type(value) for value in values} == {float, type(None)}:
         array = array.astype(np.float64)  # numbers with gaps; None becomes NaN

@@ -126,7 +126,7 @@ class BoundTaxonomy:
         return self.heights[nodes]
 
     def n_leaves(self, nodes: Any) -> Any:
-        """Leaves that the whole taxonomy has below a node (or each of many), whether or not the column has them."""
+        """The number of leaves below a node (or each of many) in the whole taxonomy, also those not in the column."""
         return self.leaf_counts[nodes]
 
     @cached_property
@@ -161,7 +161,7 @@ class BoundTaxonomy:
 
 
 def _still(values: ArrayLike, dtype: type) -> NDArray[Any]:
-    """Copy to an array that nobody can write to."""
+    """Copy to a read-only array."""
     array: NDArray[Any] = np.array(values, dtype=dtype)
     array.flags.writeable = False
     return array
@@ -186,7 +186,7 @@ def level_order(parents: NDArray[np.int64], keys: NDArray[Any]) -> NDArray[np.in
 
 
 def renumbered(parents: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Write the parents of ``order``'s nodes with their places in ``order`` as numbers.
+    """The parents of ``order``'s nodes, given by their indices in ``order``.
 
     >>> renumbered(np.array([1, -1, 1, 2]), np.array([1, 2, 0, 3])).tolist()
     [-1, 0, 0, 1]

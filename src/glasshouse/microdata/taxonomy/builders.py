@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builders: taxonomies that are made for the values that come, and bins for amounts.
+"""Builders: taxonomies made from the values of a column by a rule, and bins for amounts.
 
 Each says, for some values, into which group of the first level each one falls, and which labels lie above each group;
 the rest is common to all.
@@ -53,7 +53,7 @@ class Builder:
 
     @classmethod
     def of_text(cls, argument: str) -> Builder:
-        """Make one from what stands behind the colon of its text; a `ValueError` says that it is not of its form."""
+        """Make a builder from the text after the colon; `ValueError` if it is not of the right form."""
         raise NotImplementedError
 
     def groups(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None) -> tuple[NDArray[Any], Paths]:
@@ -87,7 +87,7 @@ class Builder:
         return np.array([place[path[0]] for path in paths], np.int64)[groups], labels
 
     def to_data(self) -> dict[str, Any]:
-        """Write the builder's name and parameters."""
+        """The builder's name and parameters as plain data."""
         parameters = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind} | {key: list(v) if isinstance(v, tuple) else v for key, v in parameters.items()}
 
@@ -111,7 +111,7 @@ class Intervals(Builder):
 
     @classmethod
     def of_text(cls, argument: str) -> Intervals:
-        """Take the width."""
+        """Read the width."""
         return cls(width=int(argument) if argument.strip().lstrip("+-").isdecimal() else float(argument))
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class Quantiles(Builder):
 
     @classmethod
     def of_text(cls, argument: str) -> Quantiles:
-        """Take how many."""
+        """Read the number of intervals."""
         return cls(n=int(argument))
 
     def __post_init__(self) -> None:
@@ -239,7 +239,7 @@ class Prefix(Builder):
         object.__setattr__(self, "length", _whole("Taxonomy.prefix", "length", self.length, 1))
 
     def texts(self, values: pa.Array) -> list[str]:
-        """Write the codes; a number gets back the zeros that it lost at its left."""
+        """Write the codes; numbers get back their lost leading zeros."""
         if pa.types.is_integer(values.type):
             return [f"{value:0{self.length}d}" for value in values.to_pylist()]
         return [str(value) for value in values.to_pylist()]
@@ -283,7 +283,7 @@ class Dates(Builder):
 
     @classmethod
     def of_text(cls, argument: str) -> Dates:
-        """Take the levels, separated by commas; without any, those that it has by default."""
+        """Read the levels, separated by commas; without any, the default levels."""
         levels = tuple(level.strip() for level in argument.split(",") if level.strip())
         return cls(levels=levels) if levels else cls()
 
@@ -369,7 +369,7 @@ def _whole(owner: str, name: str, value: Any, least: int, most: int = bounds.MOS
 
 
 def _number(owner: str, name: str, value: Any, allowed: str) -> int | float:
-    """Check and make plain: a number that JSON has, so that a recipe can hold it."""
+    """Check a number and convert it to one that JSON can represent, so that a recipe can hold it."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(owner, name, allowed, value)
     try:

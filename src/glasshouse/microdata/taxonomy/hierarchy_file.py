@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hierarchy files as ARX has them: a row for each value, the value first, ever coarser labels after it, the root last.
+"""Hierarchy files in ARX's form: a row for each value, the value first, then coarser labels, the root last.
 
 ARX writes semicolons and no header; other tools write commas, tabs or names of levels. Which it is, is found out by
 what a hierarchy must have: as many fields in every row, and one root. What fits in two ways is refused.
@@ -29,7 +29,7 @@ def hierarchy_rows(text: str, delimiter: str) -> list[list[str]]:
 
 
 def text_delimiter(text: str, name: str) -> str:
-    """The delimiter of a hierarchy file; a semicolon where none makes a hierarchy of it, so that it is told why.
+    """The delimiter of a hierarchy file; a semicolon if no delimiter gives a hierarchy, so that the error can say why.
 
     >>> text_delimiter("flu,lungs,*\\nulcer,stomach,*\\n", "t.csv")
     ','
@@ -47,7 +47,7 @@ def text_delimiter(text: str, name: str) -> str:
 
 
 def _fits(text: str, delimiter: str) -> bool:
-    """Whether every row has as many fields, none with half a bracket, and all but perhaps the first the same root."""
+    """Whether all rows have equally many fields, no half brackets, and (except perhaps the first) the same root."""
     try:
         rows = hierarchy_rows(text, delimiter)
     except csv.Error:
@@ -95,7 +95,7 @@ def _written(rows: list[list[str]], delimiter: str, quoting: Literal[0, 1]) -> s
 
 
 def _is_quoted(text: str, delimiter: str) -> bool:
-    """Whether quotation marks stand around every field by this delimiter, so that no other one can be meant."""
+    """Whether every field is in quotation marks by this delimiter, so that no other delimiter is possible."""
     if not text.startswith('"'):
         return False
     try:
@@ -106,7 +106,7 @@ def _is_quoted(text: str, delimiter: str) -> bool:
 
 
 def _is_read_as(text: str, rows: list[list[str]], delimiter: str) -> bool:
-    """Whether a text is read as these rows by those who are told nothing of its delimiter."""
+    """Whether a text is read as these rows when the delimiter is detected."""
     if text.startswith("\ufeff") or hierarchy_rows(text, delimiter) != rows:
         return False
     try:

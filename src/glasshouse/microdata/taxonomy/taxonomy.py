@@ -86,12 +86,13 @@ class Taxonomy:
         path
             The file.
         delimiter
-            What divides fields. By default it is found out: the one of semicolon, comma and tab by which every row has
-            as many fields and the same root. Where two of them do, that is a `DomainError`.
+            The separator of fields. By default it is detected: the one of semicolon, comma and tab with which all rows
+            have equally many fields and the same root. If this is true of two of them, a `DomainError` is raised.
         encoding
             Of the file.
         header
-            Whether the first row has names of levels. By default it has if its last field is not the others' root.
+            Whether the first row has the names of levels. By default it is taken to have them if its last field is not
+            the root of the other rows.
         """
         if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
             raise ParameterError("Taxonomy.from_csv", "delimiter", "one character", delimiter)
@@ -170,7 +171,7 @@ class Taxonomy:
 
     @staticmethod
     def of(given: Taxonomy | str | Path) -> Taxonomy:
-        """The taxonomy that is meant: one; a rule as a text, such as ``intervals:10``; or one in a file, by its path.
+        """The taxonomy that is meant: given as one; as the text of a rule, such as ``intervals:10``; or as a path.
 
         >>> Taxonomy.of("prefix:5")
         Taxonomy.prefix(length=5)
@@ -221,7 +222,7 @@ class Taxonomy:
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Taxonomy:
-        """Make again what `to_data` gave.
+        """Make the taxonomy again from the result of `to_data`.
 
         >>> Taxonomy.from_data(Taxonomy.prefix(length=5).to_data())
         Taxonomy.prefix(length=5)
@@ -266,7 +267,7 @@ class Taxonomy:
 
     @property
     def leaves_below(self) -> Mapping[str, tuple[str, ...]]:
-        """The leaves below every node that is no leaf, by the label that it is published as; nothing of a rule.
+        """The leaves below every inner node, by the label under which it is published; none for a rule.
 
         >>> Taxonomy.from_nested({"any": {"lungs": ["flu", "asthma"], "stomach": ["ulcer"]}}).leaves_below["lungs"]
         ('flu', 'asthma')
@@ -290,8 +291,8 @@ class Taxonomy:
         """Fit the taxonomy to the distinct ``values`` of column ``name``, or refuse with the values that it misses.
 
         Leaves and values meet by the value's text: ``37`` is the leaf ``"37"``. Leaf order is that of the taxonomy, and
-        within it that of the values, where these are numbers or dates. Only `quantiles` looks at ``counts``, how often
-        each value occurs, and takes each once without.
+        within it that of the values, where these are numbers or dates. Only `quantiles` uses ``counts``, how often each
+        value occurs; without them each value counts once.
         """
         plain = _plain(values)
         if not len(plain):
@@ -332,7 +333,7 @@ class Taxonomy:
 
 
 def check_suffix(path: str | Path) -> None:
-    """Refuse what is no file of a taxonomy by its name."""
+    """Refuse a path whose suffix is not that of a taxonomy file."""
     if Path(path).suffix.lower() not in FILES:
         name = Path(path).name[:_MOST_SHOWN]
         raise SourceError(

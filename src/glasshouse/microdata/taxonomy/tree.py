@@ -181,7 +181,7 @@ class Tree:
 
     @cached_property
     def leaves_below(self) -> dict[str, tuple[str, ...]]:
-        """The leaves below every node that is none itself, by the label that the node is published as.
+        """The leaves below every inner node, by the label under which the node is published.
 
         >>> Tree.from_rows([("flu", "lungs", "*"), ("ulcer", "stomach", "*")]).leaves_below
         {'*': ('flu', 'ulcer'), 'lungs': ('flu',), 'stomach': ('ulcer',)}
@@ -196,7 +196,7 @@ class Tree:
         }
 
     def beside(self, label: str, leaves: Iterable[str]) -> Tree:
-        """Put some leaves that it lacks beside the whole tree, below a new root."""
+        """Add leaves that the tree lacks beside it, below a new root."""
         return Tree.from_data([label, self.to_data()["tree"], *leaves])
 
     def bind(self, name: str, values: pa.Array, counts: NDArray[np.int64] | None = None) -> BoundTaxonomy:
@@ -369,7 +369,7 @@ def _of(name: str | None) -> str:
 
 
 def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, object]]:
-    """List what lies below one label, as pairs of a label and what lies below that."""
+    """The pairs of a label and what lies below it, for the content below one label."""
     if content is None or content == "":  # an empty place in YAML
         return []
     if not isinstance(content, Mapping | list | tuple):
@@ -388,7 +388,7 @@ def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, 
 
 
 def _form(label: str, below: list[Any]) -> Any:
-    """Write one node in nested form: branches alone as a dict, anything else as a list."""
+    """One node in nested form: a dict if all children are inner nodes, otherwise a list."""
     keys = [key for form in below if isinstance(form, dict) for key in form]
     if below and len(set(keys)) == len(below):
         return {label: {key: form[key] for form in below for key in form}}

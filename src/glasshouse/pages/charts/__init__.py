@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts: each takes plain data and gives a drawing of the kit in `glasshouse.pages.svg`."""
+"""Charts: each takes plain data and returns a drawing made with `glasshouse.pages.svg`."""
 
 __all__ = ["exposure", "frontier", "lines", "report"]

@@ -141,7 +141,7 @@ class _Line:
 
 
 def _laid_out(drawn: Sequence[Row], lanes: int) -> tuple[list[_Line], float]:
-    """The lines from above, those that protect first and the least error first, and where the last one ends."""
+    """The lines from the top, protecting ways first and smallest errors first, and where the last one ends."""
     methods: dict[tuple[bool, str], list[Row]] = {}
     for row in drawn:
         methods.setdefault((row["adversary"] == "linking", row["method"]), []).append(row)
@@ -163,7 +163,7 @@ def _runs(row: Row) -> tuple[float, float]:
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Values between the two that are easily read, few enough to stand side by side.
+    """Round values between two limits, few enough to fit side by side.
 
     >>> _ticks(0.013, 0.48), _ticks(0.04, 0.09)
     ([0.02, 0.05, 0.1, 0.2], [0.04, 0.05, 0.06, 0.08])
@@ -177,7 +177,7 @@ def _ticks(least: float, most: float) -> list[float]:
 
 
 def _mark(row: Row, x: float, y: float, recodings: Sequence[str], kind: str) -> Part:
-    """A mark of the shape of its recoding, full on the frontier; its title tells the numbers."""
+    """A mark with the shape of its recoding, filled on the frontier; its title gives the numbers."""
     low, high = _runs(row)
     spread = f" ({low:.2%} to {high:.2%} in the runs)" if high > low else ""
     belief = "not known" if row["belief"] is None else f"{row['belief']:.4f} ({row['how']})"
@@ -201,7 +201,7 @@ def _shape(number: int, x: float, y: float, kind: str, *inside: Part) -> Part:
 
 
 def _legend(recodings: Sequence[str]) -> Iterator[Part]:
-    """Which shape is which recoding, and what full marks and the ring mean."""
+    """The legend: the shape of each recoding, and the meaning of filled marks and of the ring."""
     x = 18.0
     for number, recoding in enumerate(recodings):
         name = short(recoding, 18)
@@ -216,7 +216,7 @@ def _legend(recodings: Sequence[str]) -> Iterator[Part]:
 
 
 def _baseline(plane: Plane, baseline: float | None) -> Iterator[Part]:
-    """What two tables without any link would give."""
+    """The line for the error of two tables without any link."""
     if baseline:
         x = plane.x(max(baseline, _LEAST))
         yield line(x, plane.top - 4, x, plane.floor, class_="no-link")

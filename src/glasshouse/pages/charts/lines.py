@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Line charts: every point that was measured is marked, and nothing is smoothed, scripted or fetched.
+"""Line charts: every measured point is marked, nothing is smoothed, and no script or outside file is needed.
 
 A vertical axis that is not logarithmic begins at 0, so that heights compare. A place where nothing could be measured is
 a gap in its line. Curves differ in colour, in the shape of their marks and in their dashes, for not everybody sees all
@@ -130,7 +130,7 @@ def _powers(values: Sequence[float]) -> list[float]:
 
 
 def _few(places: Sequence[float], most: int = 10) -> list[float]:
-    """Places to name: those that do not crowd each other."""
+    """The places to label, far enough from each other."""
     if not places:
         return []
     least = (places[-1] - places[0]) / (most * 1.2)

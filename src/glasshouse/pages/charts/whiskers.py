@@ -70,7 +70,7 @@ def _diamond(x: float, y: float) -> Part:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers, some four to seven, the first and the last of which have everything between them.
+    """Some four to seven round numbers that enclose all values.
 
     >>> _ticks(0.0, 37.0), _ticks(-0.3, 0.5), _ticks(0.0, 0.0)
     ([0.0, 10.0, 20.0, 30.0, 40.0], [-0.4, -0.2, 0.0, 0.2, 0.4, 0.6], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])

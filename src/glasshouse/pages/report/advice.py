@@ -21,7 +21,7 @@ LEVELS = ("stop", "attention", "note")
 
 
 def cautions_in(facts: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Go through what was found."""
+    """List the cautions that follow from the facts."""
     found = [
         *_promise(facts),
         *_beliefs(facts),

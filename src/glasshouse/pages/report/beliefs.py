@@ -58,7 +58,7 @@ def beliefs_of(
     source: Source | None,
     tell: Callable[[], None],
 ) -> list[dict[str, Any]]:
-    """Run every attack that applies, for every sensitive column; say of each one that is not run why it is not."""
+    """Run every applicable attack for every sensitive column; for each attack that is not run, say why."""
     knowledge = Knowledge(external=table)
     found = []
     for column in release.recipe.sensitive:
@@ -83,7 +83,7 @@ def beliefs_of(
 
 
 def but_for_dropped(n_dropped: int) -> str:
-    """What a bound for published people leaves open, where some were dropped.
+    """A note on the people who were dropped, to whom a bound for published people does not apply.
 
     >>> but_for_dropped(0), but_for_dropped(12)
     ('', ', for the people who are published, not for the 12 who were left out')
@@ -118,7 +118,7 @@ class _Run:
             return self._entry(adversary, str(error))
 
     def reverse_engineered(self, effort: Effort, source: Source | None) -> dict[str, Any]:
-        """Attack as exactly as that can be done in the time; else fall back on the theorem."""
+        """Attack as exactly as the time allows; otherwise use the theorem."""
         if len(self.release.recipe.sensitive) > 1:
             return self._entry("algorithm-aware", "there is no attack yet on several sensitive columns together")
         chosen = ReverseEngineering(
@@ -210,7 +210,7 @@ def histogram(
 
 
 def _crowded(table: Microdata, n_fits: int, effort: Effort) -> str:
-    """Say that there are too many pairs to go through, if there are."""
+    """The reason why there are too many pairs to go through; None if there are not."""
     most = max(effort.most_fits, 2 * table.n_tuples)
     if n_fits <= most:
         return ""
@@ -228,7 +228,7 @@ def not_attacked(
     budget: Budget,
     cost: Callable[[int], float],
 ) -> str:
-    """Say why a part that looks everybody up is left out, if it is; ``cost`` foretells it from the number of fits."""
+    """The reason why a part that looks up everybody is left out; ``cost`` predicts its cost from the number of fits."""
     refused = _more_than(effort.most_rows, table) or budget.refusal(cost(0))
     if refused:
         return refused
@@ -237,7 +237,7 @@ def not_attacked(
 
 
 def estimated_fits(release: Release, table: Microdata, column: str | None, *, sample: int = _SAMPLE) -> int:
-    """About how many pairs of a person and a place in the release there are, where people who are alike count once.
+    """An estimate of the number of pairs of a person and a fitting place; people who are alike count once.
 
     Some people are looked up in some rows of each published table.
     """
@@ -274,7 +274,7 @@ def _kinds(table: Microdata, names: Sequence[str], *, dense: int = _DENSE) -> ND
 
 
 def _thinned(release: Release, sample: int) -> tuple[Release, float]:
-    """A release of every so many rows, and by how many fewer places it has."""
+    """A release with only every n-th row, and the factor by which it has fewer places."""
     longest = max(table.num_rows for table in release.tables.values())
     if longest <= sample:
         return release, 1.0

@@ -78,7 +78,7 @@ class Effort:
 
     @classmethod
     def named(cls, report: str, publishing: float = 0.0) -> Effort:
-        """The effort that is called so: ``brief`` or ``full``.
+        """The effort with this name: ``brief`` or ``full``.
 
         A brief report takes at most as much CPU time as publishing took, and at least half a second; a full one as long
         as it takes.
@@ -114,15 +114,15 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """How many are left."""
+        """The seconds that are left."""
         return inf if self.seconds is None else self.seconds - (time.process_time() - self._started)
 
     def allows(self, cost: float) -> bool:
-        """Whether so many seconds can be spared."""
+        """Whether this many seconds are available."""
         return cost * _CAREFUL <= self.left
 
     def refusal(self, cost: float) -> str:
-        """Say why a part is left out, or nothing if it need not be."""
+        """The reason why a part is left out; None if it fits."""
         if self.allows(cost):
             return ""
         most, left = f"{cost * _CAREFUL:.2g}", f"{max(self.left, 0):.2g}"
@@ -140,7 +140,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
-    """What the cost of a part depends on.
+    """The numbers on which the cost of a part depends.
 
     The seconds were measured on the tables of ``benchmarks/growth.py``, one thread, and rounded up.
     """
@@ -151,7 +151,7 @@ class Sizes:
 
     @classmethod
     def of(cls, table: Microdata, mapping: Iterable[Mapping[str, Any]]) -> Sizes:
-        """Take the sizes from what is told of the columns."""
+        """Derive the sizes from the descriptions of the columns."""
         quasi = [column for column in mapping if column["role"] == "quasi-identifier"]
         return cls(
             rows=table.n_tuples,
@@ -160,7 +160,7 @@ class Sizes:
         )
 
     def linking(self, n_fits: int) -> float:
-        """Looking everybody up, who fit about so many places."""
+        """The cost of looking up everybody, given the number of places that people fit."""
         return 0.02 + 8e-6 * self.cells + 2e-6 * self.values + 3e-6 * self.rows + 1e-6 * n_fits
 
     def learning(self, n_fits: int) -> float:
@@ -188,11 +188,11 @@ class Sizes:
 
 
 class OutOfTime(Exception):
-    """An attack takes longer than it may."""
+    """The error for an attack that takes longer than allowed."""
 
 
 def deadline(seconds: float, budget: Budget | None = None) -> Callable[[float], None]:
-    """Give an attack something to tell its progress to, which raises `OutOfTime` when time or budget are over."""
+    """A progress callback for an attack, which raises `OutOfTime` when time or budget are used up."""
     end = time.monotonic() + seconds
 
     def watch(_share: float) -> None:

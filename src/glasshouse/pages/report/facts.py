@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts: everything a report says, as plain data; this is what ``report.json`` holds, and what the page is made of.
+"""Facts: the content of a report as plain data, which ``report.json`` contains and from which the page is made.
 
 docs/report.md tells what each key means. Keys are added, and never change their meaning without `LAYOUT` growing.
 """
@@ -65,7 +65,7 @@ def facts_of(
     source: Source | None,
     progress: Callable[[str, int, int], None] | None,
 ) -> dict[str, Any]:
-    """Gather what a report says of a release of a table."""
+    """Collect the facts of a report on a release of a table."""
     if release.editions:
         raise NotSupported(
             "a report on several editions cannot be made with a table of only some of their people",
@@ -133,7 +133,7 @@ def _bound_by_groups(facts: dict[str, Any]) -> None:
 
 
 def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str, Any]:
-    """Gather what a report says of a table that was published in batches; what needs the whole table is left out.
+    """Collect the facts of a report on a table published in batches, without those that need the whole table.
 
     What is counted is counted from the published files, which are read one batch after the other.
     """
@@ -154,7 +154,7 @@ def facts_of_file(made: PublishedFile, achieved: Mapping[str, Any]) -> dict[str,
 
 
 def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
-    """What a report on files leaves out, in sentences."""
+    """Sentences on what a report on files leaves out."""
     yield f"No attack was tried and no questions were asked: {why}."
     if facts["recipe"]["sensitive"] and not facts["achieved"].get("sensitive"):
         yield ("For the sensitive columns, only the principles that were asked for were checked.")
@@ -166,7 +166,7 @@ def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
 
 
 def _findable_in_files(made: PublishedFile) -> list[dict[str, Any]]:
-    """As `_findable`, from the files; of exact tables, whose rows do not stand cell by cell, it is not counted."""
+    """Like `_findable`, from the files; not counted for exact tables, whose rows do not stand cell by cell."""
     layout, found = layout_of(made.recipe), []
     for name, names in made.headers.items():
         own = [column for column in made.recipe.quasi if column in names]
@@ -195,7 +195,7 @@ def _table(name: str, n_rows: int, names: Sequence[str], recipe: Recipe) -> dict
 def _frame(
     recipe: Recipe, guarantee: Guarantee, columns: tuple[PublishedColumn, ...], n_tuples: int, n_dropped: int
 ) -> dict[str, Any]:
-    """What is known of any release, and empty places for the rest."""
+    """The facts that are known of any release, with empty places for the others."""
     return {
         "layout": LAYOUT,
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -285,7 +285,7 @@ def _verification(release: Release, achieved: Verification | None) -> Verificati
 
 
 def _findable(release: Release) -> list[dict[str, Any]]:
-    """How many people share the cells of each table with quasi-identifiers: how easily somebody is found there."""
+    """How many people share the cells of each table with quasi-identifiers, that is, how easily a person is found."""
     found = []
     for name, table in release.tables.items():
         own = [column for column in release.recipe.quasi if column in table.column_names]
@@ -318,7 +318,7 @@ def _found(table: str, quasi: list[str], n_groups: int, k: int, risk: Risk) -> d
 
 
 def _mapping(release: Release, table: Microdata) -> list[dict[str, Any]]:
-    """For every column: how many values came in, in which order, how they were grouped, how many cells went out.
+    """For every column: the number of input values, their order, how they were grouped, the number of output cells.
 
     Values themselves are not among it: one of them may be a single person's.
     """
@@ -374,7 +374,7 @@ def files_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def signature_facts(folder: Path) -> dict[str, Any] | None:
-    """Who signed the release in a folder, when, with which key, and what is wrong with it; None if nobody signed."""
+    """Who signed the release in a folder, when, with which key, and any fault of the signature; None if unsigned."""
     try:
         signature = signature_in(folder)
     except SourceError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Page: the facts as one HTML file that needs nothing else: no script, no font, no picture from anywhere.
+"""Page: the facts as one self-contained HTML file, without scripts, fonts or pictures from outside.
 
 Here numbers are written, as rows of tables, and figures are drawn; ``report.html`` says what stands where.
 """

@@ -36,33 +36,33 @@ __all__ = ["Publication", "Published", "Watch", "draw"]
 
 
 class Watch(Protocol):
-    """Who is told of the work while it runs."""
+    """The interface for following the work while it runs."""
 
     def bar(self, unit: str) -> contextlib.AbstractContextManager[Progress]:
         """Give a function that takes what is being done, how much of it is done, and of how much."""
 
     def steps(self) -> contextlib.AbstractContextManager[None]:
-        """Tell the steps of what is done inside."""
+        """Report the internal steps of the work."""
 
     def remark(self, kind: str, words: str) -> None:
         """Take a note or a warning."""
 
 
 class Nobody:
-    """Nobody watches."""
+    """A `Watch` that ignores everything."""
 
     @contextlib.contextmanager
     def bar(self, unit: str) -> Iterator[Progress]:
-        """Tell nobody."""
+        """Report nothing."""
         yield lambda _what, _done, _total: None
 
     @contextlib.contextmanager
     def steps(self) -> Iterator[None]:
-        """Tell nobody."""
+        """Report nothing."""
         yield
 
     def remark(self, kind: str, words: str) -> None:
-        """Tell nobody."""
+        """Report nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Published:
 
 
 class Publication:
-    """One publication: what is asked for, where it goes, and its report.
+    """One publication: its choices, its destination, and its report.
 
     The steward's report is made before the folders appear, so that the audit never stands without it. ``page`` is where
     the report will lie, ``flat`` where the flat table lies, and ``flat_words`` what to know before it is used; None if
@@ -151,7 +151,7 @@ class Publication:
         return str(engine)
 
     def _chosen_engine(self, needing: str | None) -> str:
-        """Memory, if the file fits into it; else disk, and then it is said why."""
+        """Memory, if the file fits into it; otherwise disk, with a note on the reason."""
         from glasshouse.streaming.need import need_of
 
         choices = self.choices
@@ -298,7 +298,7 @@ class Publication:
         return None if self.choices["report"] == "none" else write
 
     def _write(self, make: Callable[[], Report], rows: int, audit: Path, release: Path) -> None:
-        """Write the report into the audit; if it cannot be made, the release is published without one."""
+        """Write the report to the audit; if that fails, the release is published without a report."""
         try:
             with step("report", rows=rows):
                 make().write(audit, release=release)
@@ -367,7 +367,7 @@ def _why_not_flat(made: Release | PublishedFile, engine: str, place: Path) -> st
 def draw(
     release: Release, n: int | None = None, source: Any = None, *, watch: Watch, tables: int = 1, **given: Any
 ) -> list[pa.Table]:
-    """Draw flat tables from a release; tell how far the learning is, and what must be said of them."""
+    """Draw flat tables from a release; reports the progress of learning, and returns notes on the tables."""
     from glasshouse.analyst.answers.sample import sample
 
     with watch.bar("%") as tell, step("draw", rows=release.n_tuples, tables=tables):
@@ -425,7 +425,7 @@ def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
 
 
 def _sender(choices: Mapping[str, Any], *, force: bool) -> Callable[[Release], None]:
-    """How a release goes to the database that was named, if one was; looks first whether it can."""
+    """What sends a release to the database that was named, if any; checks first whether that is possible."""
     if "to" not in choices:
         return lambda _release: None
     from glasshouse.release.postgres_schema import check_target, to_postgres

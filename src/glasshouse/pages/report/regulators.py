@@ -37,7 +37,7 @@ def risks_of(
     source: Source | None,
     tell: Callable[[], None],
 ) -> list[dict[str, Any]]:
-    """Measure the three risks on the people of the table; or say of each why it was not measured."""
+    """Measure the three risks on the people of the table; for each that is not measured, give the reason."""
     column = release.recipe.sensitive[0] if release.recipe.sensitive else None
     found = []
     for chosen in (SinglingOut(source=source), Linkability(source=source), Inference(column=column)):

@@ -51,7 +51,7 @@ class Report:
         return dict(self.facts)
 
     def to_html(self) -> str:
-        """One page that needs nothing else, to read and to print."""
+        """The report as one self-contained HTML page, to read and to print."""
         from glasshouse.pages.report.page import page
 
         return page(self.facts)
@@ -92,7 +92,7 @@ def make_report(
     effort: Effort | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
-    """Look at a release from the inside: attack it, ask it questions, count what it achieves and loses.
+    """Examine a release with the original table: attack it, query it, count what it achieves and loses.
 
     Parameters
     ----------

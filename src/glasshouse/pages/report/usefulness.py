@@ -102,7 +102,7 @@ def _errors(estimates: NDArray[np.float64], true: NDArray[np.int64], n_tuples: i
 
 
 def divergence_of(release: Release, table: Microdata) -> float | None:
-    """KL divergence from the true distribution to the one that the release tells, in nats, where it is defined."""
+    """The KL divergence from the true distribution to the one estimated from the release, in nats, where defined."""
     if not release.recipe.sensitive:
         return None
     try:
@@ -112,7 +112,7 @@ def divergence_of(release: Release, table: Microdata) -> float | None:
 
 
 def losses_of(release: Release, table: Microdata) -> tuple[dict[str, Any] | None, str]:
-    """What the release's own tables lose; or why that is not known."""
+    """The information loss of the release's own tables; or the reason why it is not known."""
     terms = terms_of(table)
     try:
         return losses(release, _widest(release), taxonomies=terms.taxonomies, ordered=terms.ordered).to_dict(), ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words: how a release was made, told to somebody who has read none of the papers."""
+"""Words: how a release was made, told to readers who have not read the papers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_words(recipe: Recipe) -> dict[str, str]:
 
 
 def _principle(recipe: Recipe) -> str:
-    """The sentence that the principle has for itself, for every column that it is asked of."""
+    """The sentence of the principle about itself, for every column to which it applies."""
     try:
         asked = catalog.principle_of(recipe)
         if isinstance(asked, dict):
@@ -64,13 +64,13 @@ def _principle(recipe: Recipe) -> str:
 
 
 def _declared(classes: Mapping[str, Any], made: Mapping[str, Any]) -> str:
-    """What a method or a recoding says of itself; nothing where another tool names what is not known here."""
+    """The description of a method or recoding; nothing if another tool names one that is not known here."""
     name = str(made.get("name"))
     return str(classes[name].in_words) if name in classes else ""
 
 
 def _given(made: Mapping[str, Any]) -> str:
-    """Parameters, those that are lists only by their length: a declared domain has its own place."""
+    """Parameters as text; lists are given by their length only: a declared domain is shown elsewhere."""
     given = {name: value for name, value in made.items() if name != "name" and value not in (None, (), [], "")}
     if not given:
         return ""

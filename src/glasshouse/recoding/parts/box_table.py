@@ -62,7 +62,7 @@ class BoxTable:
 
     @classmethod
     def of(cls, name: str, kinds: Kinds, *, nodes: bool, part_rows: int) -> BoxTable:
-        """Number the combinations of sensitive values, and lay the table out."""
+        """Number the combinations of sensitive values, and define the layout of the table."""
         sensitive, of_kind = combined(kinds)
         return cls(
             name=name,
@@ -142,7 +142,7 @@ class SettledBoxTable:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.fields.n_words
 
     @property
@@ -203,7 +203,7 @@ def sample_of(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], part
 def borders_of(
     summaries: Sequence[Summary], keys: Sequence[Any], fields: WordFields, n_parts: int
 ) -> NDArray[np.uint64]:
-    """The first words with which parts begin, the first part aside, by the samples of all pieces.
+    """The first rows, as words, of all parts except the first, from the samples of all pieces.
 
     A sample has the cells, and the numbers of any other fields behind them.
     """

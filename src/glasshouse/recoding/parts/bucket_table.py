@@ -63,7 +63,7 @@ class BucketTable:
         return replace(self, of_kind=of_kind)
 
     def summary(self, piece: Piece) -> Summary:
-        """Nothing needs to be known that buckets do not tell."""
+        """Nothing: the buckets say everything that is needed."""
         return Summary(len(piece))
 
     def settle(self, n_groups: int, summaries: Iterable[Summary]) -> SettledBucketTable:
@@ -114,7 +114,7 @@ class SettledBucketTable:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.fields.n_words
 
     def for_kinds(self, known: OfKinds) -> SettledBucketTable:

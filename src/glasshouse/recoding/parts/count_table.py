@@ -94,7 +94,7 @@ class CountTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SettledCountTable:
-    """A `CountTable` with its parts: a row is the number of a group, a value, and how many have it."""
+    """A `CountTable` whose parts are decided: a row is the number of a group, a value, and its count."""
 
     plan: CountTable
     fields: WordFields
@@ -109,7 +109,7 @@ class SettledCountTable:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.fields.n_words
 
     def for_kinds(self, known: OfKinds) -> SettledCountTable:

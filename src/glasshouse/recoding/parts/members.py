@@ -46,7 +46,7 @@ class Piece:
         return len(self.kinds)
 
     def numbered(self, first: int, numbering: Numbering) -> Piece:
-        """The piece with the numbers of its groups, of which ``first`` come before them in earlier pieces.
+        """The piece with group numbers that follow those of ``first`` groups in earlier pieces.
 
         >>> from glasshouse.randomness import Source
         >>> piece = Piece(np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32), 2)
@@ -72,7 +72,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """What kinds of people have in common: a point is the kinds with equal quasi-identifiers.
+    """Kinds of people with equal quasi-identifiers, as points.
 
     Points are numbered in the order of all their codes, as kinds are.
     """
@@ -83,7 +83,7 @@ class Points:
 
     @classmethod
     def of(cls, kinds: Kinds) -> Points:
-        """Find the points of kinds, of each of which there must be somebody.
+        """Find the points of kinds, each of which has at least one person.
 
         >>> from glasshouse.microdata import examples
         >>> from glasshouse.microdata.kinds import kinds_of

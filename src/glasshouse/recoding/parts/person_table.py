@@ -79,7 +79,7 @@ class PersonTable:
         return replace(self, of_kind=known)
 
     def summary(self, piece: Piece) -> Summary:
-        """Nothing needs to be known but how many people there are."""
+        """Nothing but the number of people."""
         return Summary(len(piece))
 
     def settle(self, n_groups: int, summaries: Iterable[Summary]) -> SettledPersonTable:
@@ -115,7 +115,7 @@ class SettledPersonTable:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.fields.n_words
 
     def for_kinds(self, known: OfKinds) -> SettledPersonTable:

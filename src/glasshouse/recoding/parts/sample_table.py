@@ -33,7 +33,7 @@ __all__ = ["SampleTable", "SettledSampleTable"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleTable:
-    """A row for each group, sorted by its cells, which no other group has.
+    """A row for each group, sorted by its cells, which are different for all groups.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class SampleTable:
         return Summary(piece.n_groups, keys, sample, boxes)
 
     def settle(self, n_groups: int, summaries: Iterable[Summary]) -> SettledSampleTable:
-        """Refuse boxes that overlap, put all cells together, and part the table at cells of the samples."""
+        """Refuse overlapping boxes, combine all cells, and divide the table at cells of the samples."""
         everything = [summary for summary in summaries if summary.n_rows]
         quasi = self.quasi
         if everything:
@@ -112,7 +112,7 @@ class SampleTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SettledSampleTable:
-    """A `SampleTable` with its parts: a row is the cells of a group, a sensitive value, and how many have it."""
+    """A `SampleTable` whose parts are decided: a row is the cells of a group, a sensitive value, and its count."""
 
     plan: SampleTable
     fields: WordFields
@@ -128,7 +128,7 @@ class SettledSampleTable:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.fields.n_words
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every table in parts is: summaries first, then rows of words for each part, then the parts themselves."""
+"""The base of tables in parts: first summaries, then rows of words for each part, then the parts themselves."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Summary:
 
 
 class SettledTable(Protocol):
-    """A published table of which it is decided what belongs to which part."""
+    """A published table whose division into parts is decided."""
 
     @property
     def name(self) -> str:
@@ -65,7 +65,7 @@ class SettledTable(Protocol):
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
 
     @property
     def n_parts(self) -> int:
@@ -85,7 +85,7 @@ class SettledTable(Protocol):
 
 
 class TableInParts(Protocol):
-    """A published table before it is known how many groups there are."""
+    """A published table before the number of groups is known."""
 
     @property
     def name(self) -> str:

@@ -57,7 +57,7 @@ class WordFields:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """The word of each number, and by how many bits it is shifted there."""
+        """The word of each number, and its shift inside the word."""
         words: list[list[int]] = [[]]
         for width in self.bits:
             if sum(words[-1]) + width > _WORD:
@@ -69,11 +69,11 @@ class WordFields:
 
     @property
     def n_words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return self.places[-1][0] + 1 if self.places else 1
 
     def packed(self, columns: Sequence[NDArray[np.integer]]) -> NDArray[np.uint64]:
-        """Put numbers together as rows of words; there is a number in each column for every row."""
+        """Pack numbers into rows of words; each column has one number for every row."""
         words = np.zeros((len(columns[0]), self.n_words), np.uint64)
         for numbers, (word, shift) in zip(columns, self.places, strict=True):
             words[:, word] |= numbers.astype(np.uint64) << np.uint64(shift)
@@ -82,7 +82,7 @@ class WordFields:
     def numbers(
         self, words: NDArray[np.uint64], field: int, kind: type[np.int32] | type[np.int64] = np.int64, *, plus: int = 0
     ) -> NDArray[Any]:
-        """The numbers that a field has in some rows, to each of which ``plus`` is added, as integers of some kind."""
+        """The numbers in a field of some rows, plus ``plus``, as integers of a given type."""
         word, shift = self.places[field]
         mask = np.uint64((1 << self.bits[field]) - 1)
         found = np.empty(len(words), kind)

@@ -68,7 +68,7 @@ def check_copy_place(out: Path, wanted: str | None, *, force: bool) -> None:
 
 
 def check_copiable(release: Release, format: str, *, instead: str = "choose format='csv' or format='parquet'") -> None:
-    """Look before anything is written whether a copy of a release can hold its tables; else say what to do instead.
+    """Check in advance whether a copy can hold the tables of a release; otherwise suggest an alternative.
 
     What only shows when a copy is written and read again, such as a number with too many digits, is not found here.
     """
@@ -111,7 +111,7 @@ def write_copy(release: Release, manifest: Path, place: Path, format: str, *, fo
 
 
 def _complete(manifest: Path, place: Path) -> str:
-    """What to say if a copy cannot be written, beside why: that the release is there, and how to have it otherwise."""
+    """A note if a copy cannot be written: that the release itself is there, and how to get the copy otherwise."""
     return (
         f"the release in {manifest} is complete, and only the copy of it in {place} is missing: do not publish the "
         "table again. To have the release as CSV files, run this in Python: "
@@ -120,13 +120,13 @@ def _complete(manifest: Path, place: Path) -> str:
 
 
 def check_copies(release: Release, out: Path) -> None:
-    """Write copies beside a release anew that no longer hold what it holds, after tables were added to it."""
+    """Rewrite copies beside a release that are out of date because tables were added to it."""
     for name in copies_in(out):
         write_copy(release, out / "release", out / name, name, force=True)
 
 
 def compared_copies(release: Release, out: Path) -> list[str]:
-    """Hold the copies in a folder to the release there: sentences on what was compared, or a `SourceError`."""
+    """Compare the copies in a folder with the release there: returns sentences, or raises `SourceError`."""
     said = []
     for name in COPIES:
         place = out / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of Stata, one for every published table.
+"""Stata files, one for every published table.
 
 A column of Stata has a name of at most 32 letters, digits and underscores that does not begin with a digit. Any other
 name is rewritten so, and the label of the column has the name itself. Stata has no missing text but the empty one. The
@@ -33,7 +33,7 @@ _NO_TIME: Final = b"<timestamp>\x1101 Jan 1980 00:00</timestamp>"
 
 
 def stata_names(names: list[str]) -> list[str]:
-    """The names that columns have in Stata; two that would be one are refused.
+    """The names of the columns in Stata; refused if two of them would be equal.
 
     >>> stata_names(["age", "capital-gain", "2nd visit"])
     ['age', 'capital_gain', '_2nd_visit']
@@ -50,7 +50,7 @@ def stata_names(names: list[str]) -> list[str]:
 
 
 def write_stata(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write each table as a file of Stata; what it cannot hold is an `OutputError`."""
+    """Write each table as a Stata file; `OutputError` if Stata cannot hold it."""
     check_stata(tables)
     import pyreadstat
 
@@ -69,7 +69,7 @@ def write_stata(folder: Path, tables: Mapping[str, pa.Table]) -> None:
 
 
 def read_stata(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[str, list[Any]]]:
-    """The columns of every file, by the names of tables and columns that are expected there."""
+    """The columns of every file, for the expected names of tables and columns."""
     try:
         import pyreadstat
     except ImportError:
@@ -89,7 +89,7 @@ def read_stata(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[s
 
 
 def check_stata(tables: Mapping[str, pa.Table] | None = None) -> None:
-    """Refuse tables that Stata cannot hold, by an `OutputError`; and all, if no file of Stata can be written."""
+    """Raise `OutputError` for tables that Stata cannot hold, and for all if no Stata file can be written."""
     try:
         import pyreadstat  # noqa: F401
     except ImportError:

@@ -40,7 +40,7 @@ _NO_PROPERTIES: Final = (
 
 
 def write_workbook(folder: Path, tables: Mapping[str, pa.Table], *, file: str = WORKBOOK) -> None:
-    """Write all tables into one workbook of this name; what it cannot hold is an `OutputError`."""
+    """Write all tables into one workbook with this name; `OutputError` if Excel cannot hold them."""
     check_workbook(tables)  # before anything is begun
     from openpyxl import Workbook
 
@@ -82,7 +82,7 @@ def _discard(book: Any) -> None:
 
 
 def read_workbook(folder: Path, names: Mapping[str, list[str]]) -> dict[str, dict[str, list[Any]]]:
-    """The columns of every sheet, by the names of tables and columns that are expected there."""
+    """The columns of every sheet, for the expected names of tables and columns."""
     try:
         import openpyxl
     except ImportError:
@@ -158,7 +158,7 @@ def _check(name: str, table: pa.Table) -> None:
 
 
 def _length(text: str) -> int:
-    """How many characters a text has for Excel."""
+    """The length of a text as Excel counts it."""
     return len(text.encode("utf-16-le")) // 2
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column entries: what a manifest tells of a survey weight and of a compound column, checked before it is used."""
+"""Column entries: a manifest's description of a survey weight and of a compound column, checked before use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST: Final = 10_000  # classes, or parts
 
 
 class Malformed(ValueError):
-    """An entry that cannot be what it says it is; the text says why."""
+    """An invalid entry; the text says why."""
 
 
 def weight_classes(told: Any) -> Mapping[str, tuple[str, ...]]:

@@ -120,7 +120,7 @@ def _listed(part: PublishedPart, *, rows: bool) -> dict[str, Any]:
 
 
 def _check_parts(folder: Path, written: Mapping[str, Sequence[PublishedPart]], format: str) -> None:
-    """Refuse a list of files that is not the one of the folder; what killed writers left is removed."""
+    """Refuse a list of files that differs from the folder; files left by killed writers are removed."""
     remove_unfinished(folder)
     if sum(map(len, written.values())) > MOST_PARTS:
         raise OutputError(f"a release cannot have more than {MOST_PARTS:,} files: make larger parts")
@@ -135,7 +135,7 @@ def _check_parts(folder: Path, written: Mapping[str, Sequence[PublishedPart]], f
 
 
 def told_of(release: Release) -> dict[str, Any]:
-    """What a release says of itself besides its tables, as plain data."""
+    """The content of a release other than its tables, as plain data."""
     return {
         "n_tuples": release.n_tuples,
         "n_dropped": release.n_dropped,
@@ -194,7 +194,7 @@ class _Shown:
     values: set[str] | None = field(default_factory=set)
 
     def see(self, distinct: set[str | None]) -> None:
-        """Take note of more values."""
+        """Record more values."""
         self.missing |= None in distinct
         self.empty |= "" in distinct
         if self.values is not None:
@@ -204,7 +204,7 @@ class _Shown:
 
 
 def _shown(files: Sequence[Path], format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
-    """What text columns show, as it stands in the files."""
+    """The content of text columns, as it stands in the files."""
     found = {name: _Shown() for name in columns}
     if not columns:
         return found

@@ -95,7 +95,7 @@ def write_flat(
 
 
 def flat_note(out: Path, n_tables: int) -> str:
-    """What to say to somebody who publishes for a spreadsheet, and did not ask for a flat table.
+    """A note for users who publish for a spreadsheet and did not ask for a flat table.
 
     >>> from pathlib import Path
     >>> print(flat_note(Path("out"), 2))
@@ -110,7 +110,7 @@ sample out/release --out out/flat (or publish with --flat). Its rows are drawn a
 
 
 def no_flat_note(out: Path, why: str, attributes: Sequence[str] = ()) -> str:
-    """What to say where somebody publishes for a spreadsheet, and no flat table was drawn; with columns to draw.
+    """A note if no flat table was made when publishing for a spreadsheet; with columns that can be drawn.
 
     >>> from pathlib import Path
     >>> print(no_flat_note(Path("out"), "it takes long"))
@@ -123,7 +123,7 @@ def no_flat_note(out: Path, why: str, attributes: Sequence[str] = ()) -> str:
 
 
 def flat_words(file: str) -> str:
-    """What a flat table is, what it is good for, and what it must not be used for: three sentences."""
+    """What a flat table is, its uses, and its limits: three sentences."""
     return (
         f"{file} is one table for a spreadsheet, drawn at random from the release: it has as many rows as people were "
         f"published, and no row is a real person. {FLAT_USE.replace('`', '')}"
@@ -141,7 +141,7 @@ def refuse_inside(folder: Path, release: Path) -> None:
 
 
 def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) -> str:
-    """What the tables are, in Markdown."""
+    """A description of the tables, in Markdown."""
     told = {key.decode(): value.decode() for key, value in (tables[0].schema.metadata or {}).items()}
     model = told["glasshouse.model"]
     some = model != "uniform" and tables[0].num_rows != n_tuples

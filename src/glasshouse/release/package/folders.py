@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders: each appears whole or not at all, and the one that it replaces stays until then.
+"""Folders: each is created completely or not at all, and an old one stays until it is replaced.
 
 Everything is written on a `Stage`, brought to disk, and exchanged with what is there in one step: a plain rename cannot
 replace a folder that holds something, so Linux's ``renameat2`` and macOS's ``renamex_np`` exchange two names. Whatever
@@ -57,7 +57,7 @@ def new_folder(path: str | Path, *, force: bool = False, private: bool = False) 
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Refuse a place that is taken, before any work is done: any without ``force``, what is not ours always."""
+    """Refuse an occupied place in advance: without ``force`` always, with it if the content is not ours."""
     if target.is_symlink():
         raise OutputError(f"{target} is a link: give the path of the folder itself", path=target)
     try:
@@ -82,7 +82,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def staged(place: Path, *, inside: bool = False, named: Path | None = None) -> Iterator[Path]:
-    """Give a stage for a place; whatever fails is told as one kind of error, and nothing of the stage stays.
+    """Yield a stage for a place; all failures are raised as one kind of error, and the stage is removed.
 
     ``named`` is the place as the user named it, for messages, if that was otherwise.
     """
@@ -111,7 +111,7 @@ def staged(place: Path, *, inside: bool = False, named: Path | None = None) -> I
 
 @contextlib.contextmanager
 def placed(place: Path) -> Iterator[None]:
-    """Let a stop wait while things change places; if one came, the exception says that the new ones are there."""
+    """Delay a stop signal while folders are exchanged; if one came, the exception says that new ones are in place."""
     done = False
     try:
         with uninterrupted():
@@ -124,7 +124,7 @@ def placed(place: Path) -> Iterator[None]:
 
 
 def seal(folder: Path, *, private: bool) -> None:
-    """Give files and folder their modes, and bring them to disk; so too the folders of parts inside."""
+    """Set the modes of files and folder, and flush them to disk; also subfolders of parts."""
     for file in folder.iterdir():
         if file.is_dir():
             seal(file, private=private)
@@ -136,7 +136,7 @@ def seal(folder: Path, *, private: bool) -> None:
 
 
 class Move:
-    """A folder takes its place, and what is there goes to where the folder was; undone if what follows fails."""
+    """Exchange a folder with the one at its place; undone if a later step fails."""
 
     def __init__(self, folder: Path, target: Path, aside: Path) -> None:
         self._folder, self._target, self._aside = folder, target, aside
@@ -185,7 +185,7 @@ def bring_back(target: Path, aside: Path) -> None:
 
 
 def tidy(target: Path, *, remove: bool = True) -> None:
-    """Bring back what killed runs had put aside, and remove what they left."""
+    """Restore what killed runs had moved aside, and remove their remains."""
     for left in left_behind(target):
         with contextlib.suppress(OSError):
             bring_back(target, left / _OLD)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of what Glasshouse wrote into a folder, with checksums: what is not on it belongs to somebody else.
+"""The list, with checksums, of what Glasshouse wrote into a folder: other files belong to somebody else.
 
 A release has its manifest. Every other folder that Glasshouse adds to or replaces has a ``contents.json``. A file is
 ours if the list has its name and its SHA-256; a name alone says nothing, for people keep their own notes and edit
@@ -54,7 +54,7 @@ def checksum(file: Path) -> str:
 
 
 def write_whole(file: Path, content: bytes | str, *, private: bool) -> None:
-    """Write a file, perhaps for its owner alone: the old one or the new one, whole, at any moment."""
+    """Write a file atomically, optionally readable by its owner only."""
     file = file.resolve()
     try:
         _put(file.parent, {file.name: _encoded(content)}, inside=True, private=private)
@@ -76,7 +76,7 @@ def private_file(path: Path) -> Path:
 
 
 def write_contents(folder: Path, *, release: str | None = None) -> None:
-    """List every file of a folder that was just filled.
+    """Write the list of all files of a folder that was just filled.
 
     An audit also names the release that it belongs to: ``release`` is the checksum of its manifest.
     """
@@ -104,7 +104,7 @@ def _read(folder: Path) -> tuple[Listed, str | None] | None:
 
 
 def release_named_by(audit: Path) -> str | None:
-    """The checksum of the manifest of the release that an audit belongs to; None if it does not say."""
+    """The checksum of the manifest of the release to which an audit belongs; None if unknown."""
     found = _read(audit)
     return None if found is None else found[1]
 
@@ -113,7 +113,7 @@ def release_named_by(audit: Path) -> str | None:
 
 
 def stranger_in(folder: Path) -> str | None:
-    """What in a folder, or in a zip archive, is not as Glasshouse wrote it, in words; None if all of it is."""
+    """What in a folder, or in a zip archive, Glasshouse did not write in this form, in words; None if nothing."""
     if folder.is_file():
         return _stranger_in_archive(folder)
     try:
@@ -173,7 +173,7 @@ def _signs(path: Path, folder: Path) -> bool:
 
 
 def _is_signature(content: bytes, manifest: bytes) -> bool:
-    """Whether a file is a signature of this manifest, by what it says; whether it is a good one is asked elsewhere."""
+    """Whether a file is a signature of this manifest, by its content; its validity is checked elsewhere."""
     with contextlib.suppress(ValueError, AttributeError, RecursionError):
         told = json.loads(content)
         known = told.keys() == {"signer", "date", "key", "manifest", "signature"}
@@ -192,7 +192,7 @@ def _with_parts(entries: Sequence[Path], listed: Listed) -> list[Path]:
 
 
 def _unlisted(path: Path) -> str | None:
-    """Why a file of a folder without a list is not taken for one of an audit of an earlier version; None if it is.
+    """Why a file of a folder without a list cannot be from an earlier version's audit; None if it can.
 
     Such an audit had no list. Three of its files can be told by what is in them, and hold nothing that a person would
     write. A page, or what an attack wrote, cannot be told from one that somebody edited.
@@ -214,7 +214,7 @@ def _unlisted(path: Path) -> str | None:
 
 
 def add_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
-    """Write files into a folder that stands, for its owner alone, in place of what Glasshouse wrote under these names.
+    """Add files, readable by their owner only, to an existing folder, replacing those that Glasshouse wrote.
 
     Each file is the old one or the new one, whole, at any moment, and always on the list. A file of such a name that
     is not ours is refused before anything is written.
@@ -233,7 +233,7 @@ def add_files(folder: Path, files: Mapping[str, bytes | str]) -> None:
 
 
 def refuse_strangers(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write files into a folder in place of what is not as Glasshouse wrote it."""
+    """Refuse to write files into a folder in place of files that Glasshouse did not write in this form."""
     found = _read(folder)
     known = set() if found is None else found[0]
     for file in (folder / name for name in (CONTENTS, *names)):

@@ -137,7 +137,7 @@ class PackagedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PackagedTable:
-    """A table of the release: in which files, in which format, with which columns of which types.
+    """A table of the release: its files, format, columns and their types.
 
     In a file of CSV of format 3 texts are guarded, and ``marks`` says what stands for a missing one, by column; and
     ``missing`` what stands for a missing value of any kind, by the name that a column has in the file.
@@ -154,7 +154,7 @@ class PackagedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What the description of a release says, checked."""
+    """The checked description of a release."""
 
     version: int
     files: tuple[PackagedFile, ...]
@@ -193,7 +193,7 @@ def files_of_release(folder: Path) -> set[tuple[str, str]]:
 
 
 def parse_manifest(content: bytes) -> Manifest:
-    """Read a manifest; whatever is wrong with it is told in a `SourceError`.
+    """Read a manifest; any error in it is raised as `SourceError`.
 
     >>> parse_manifest(b"{}")
     Traceback (most recent call last):
@@ -308,7 +308,7 @@ def _with_fields(table: PackagedTable, resource: Mapping[str, Any]) -> PackagedT
 def _files(
     ours: Mapping[str, Any], tables: tuple[PackagedTable, ...], resources: list[dict[str, Any]]
 ) -> tuple[PackagedFile, ...]:
-    """The list of all files; what is said of one twice must be the same."""
+    """The list of all files; entries for the same file must agree."""
     files = tuple(_file(_item(f, dict, "a file"), f) for f in _get(ours, "files", list))
     _different("files", [file.name for file in files])
     if {file.name for file in files} != {README, *(path for table in tables for path in table.files)}:
@@ -364,7 +364,7 @@ def _column(data: Mapping[str, Any], version: int) -> PublishedColumn:
 
 
 def _entries(column: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a survey weight, and of a compound column."""
+    """The descriptions of a survey weight and of a compound column."""
     found: dict[str, Any] = {}
     try:
         if "weight" in column:
@@ -381,7 +381,7 @@ def _entries(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
-    """Bottom and top codes of a quasi-identifier that has an order of its own: a number or a date."""
+    """Bottom and top codes of a quasi-identifier that has a natural order: numbers or dates."""
     limits = _get(column, "limits", dict)
     _known(limits, {"bottom", "top"}, "a limit")
     shape = _LIMITS.get(column["kind"])
@@ -393,7 +393,7 @@ def _limits(column: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | None:
-    """What the release carries of a taxonomy or an order; up to format 2 the meaning alone tells that there is one.
+    """The part of a taxonomy or an order that the release carries; up to format 2 only the meaning mentions it.
 
     Readers of the column must know then that it cannot be read alone.
     """
@@ -411,7 +411,7 @@ def _declared(column: Mapping[str, Any], version: int) -> Mapping[str, Any] | No
 
 
 def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Refuse what is no taxonomy, no rule and no order, or is larger than anybody needs; see `PublishedColumn`.
+    """Refuse invalid or excessively large taxonomies, rules and orders; see `PublishedColumn`.
 
     >>> check_declared({"kind": "prefix", "length": 5})
     {'kind': 'prefix', 'length': 5}
@@ -433,7 +433,7 @@ def check_declared(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _tree(data: Mapping[str, Any]) -> Any:
-    """A label, or a list of a label and of what is below it: walked through level by level, nothing recurses."""
+    """Check a tree: a label, or a list of a label and its children; processed level by level, without recursion."""
     level, labels = [data.get("tree")], 0
     for _ in range(_DEEPEST + 1):
         labels += len(level)
@@ -451,7 +451,7 @@ def _tree(data: Mapping[str, Any]) -> Any:
 
 
 def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Nodes that are cells, each once; what one lies within comes before it, so that nothing goes round in a ring."""
+    """Check nodes that are cells: each occurs once, after the node that contains it, so that there is no cycle."""
     found: dict[str, dict[str, Any]] = {}
     for item in _get(data, "nodes", list):
         node = _item(item, dict, "a node")
@@ -469,7 +469,7 @@ def _nodes(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _parameter(name: str, value: Any) -> Any:
-    """A parameter of a rule: a number within bounds, or a few words."""
+    """A parameter of a rule: a bounded number, or a short text."""
     if name == "levels" and isinstance(value, list):
         return list(_labels((_item(word, str, "a level") for word in value), "a rule", most=_DEEPEST))
     if value is None and name == "levels":
@@ -585,7 +585,7 @@ def _licence(data: Mapping[str, Any]) -> str:
 
 
 def _check_columns(manifest: Manifest) -> None:
-    """Every column of a table is explained, once, with the role that the recipe gives it; every file has one place."""
+    """Check that every column of a table is described once, with its role in the recipe, and every file occurs once."""
     columns = {column.name: column.role for column in manifest.columns}
     parts = [part.name for column in manifest.columns for part in column.parts or ()]
     _different("columns", [*parts, *(column.name for column in manifest.columns)])

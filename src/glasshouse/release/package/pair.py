@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pair: a release, which may go out, and the audit that belongs to it and stays inside, in one folder ``out``.
+"""The pair: a release, which may be published, and its confidential audit, in one folder ``out``.
 
 The two are about each other, so they appear together. Where ``out`` holds nothing else, a whole new ``out`` is made
 ready beside it and exchanged with it in one step: whatever ends the process, it holds the old pair or the new one.
@@ -79,7 +79,7 @@ class Pair:
                     _place_both(stage, out)
 
     def _refuse(self) -> None:
-        """Refuse a place that is taken, or from which the audit would go out."""
+        """Refuse an occupied place, or one from which the audit would be published."""
         try:
             if self._real.exists() and not self._real.is_dir():
                 raise OutputError(
@@ -126,7 +126,7 @@ def check_pair(out: Path) -> None:
 
 
 def warn_if_apart(out: Path) -> None:
-    """Say so where a release is read and the audit beside it belongs to another one."""
+    """Warn if the audit beside a release that is read belongs to another release."""
     if not belongs(out):
         warnings.warn(
             f"{out / AUDIT} does not belong to {out / RELEASE}: one of them was changed or replaced, so the audit "
@@ -137,7 +137,7 @@ def warn_if_apart(out: Path) -> None:
 
 
 def mend(out: Path) -> None:
-    """Bring a pair to one state, if a run was killed between two steps; what cannot be mended stays as it is."""
+    """Make a pair consistent, if a run was killed between two steps; what cannot be repaired is unchanged."""
     real = out.resolve()
     for stage in left_behind(real):
         with contextlib.suppress(OSError), uninterrupted():
@@ -171,7 +171,7 @@ def _can_stage_beside(out: Path) -> bool:
 
 
 def _is_mount(out: Path) -> bool:
-    """Whether a file system begins here; also one that is shown at a second place, which only Linux can tell."""
+    """Whether a file system begins here; including bind mounts, which only Linux can detect."""
     if os.path.ismount(out):
         return True
     try:
@@ -218,7 +218,7 @@ def _holds_a_pair_only(out: Path) -> bool:
 
 
 def _place_both(stage: Path, out: Path) -> None:
-    """Let audit and release change places one after the other; the second step is what `mend` takes again."""
+    """Exchange audit and release one after the other; `mend` completes an interrupted second step."""
     with contextlib.ExitStack() as moves:
         for name in (AUDIT, RELEASE):
             moves.enter_context(Move(stage / _PAIR / name, out / name, stage / f"{_OLD}-{name}"))

@@ -142,7 +142,7 @@ def write_parts(
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers of parts left that were killed."""
+    """Remove the remains of killed writers of parts."""
     for left in (*folder.glob(f"{_UNFINISHED}*"), *folder.glob(f"*/{_UNFINISHED}*")):
         left.unlink()
 
@@ -161,7 +161,7 @@ def write_table(
 
 
 class TableWriter:
-    """A table on its way to disk, piece after piece: where pieces ended cannot be seen in the file.
+    """Writes a table to disk piece by piece; the file does not depend on where pieces end.
 
     Parameters
     ----------

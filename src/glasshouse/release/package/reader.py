@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reader: the bytes of a published file become a table, whole or batch by batch, if they hold what was described.
+"""Reader: converts a published file to a table, whole or in batches, if its content is as described.
 
 Before anything is unpacked, it is found out how much room it will take.
 """
@@ -49,7 +49,7 @@ def table_in(content: bytes, file: PackagedFile, table: PackagedTable, manifest:
 
 
 def joined(parts: list[pa.Table], table: PackagedTable) -> pa.Table:
-    """The parts of a table as one; those of Parquet must have the very same types.
+    """Concatenate the parts of a table; those of Parquet must have identical types.
 
     The list of parts is emptied: columns are put together one by one, and given up in the parts.
     """
@@ -122,7 +122,7 @@ def _check_calendar(found: pa.Table, file: PackagedFile) -> None:
 
 
 def _is_on_calendar(column: pa.ChunkedArray) -> bool:
-    """Whether the ends of a column of dates or times can be told as such; to show any of them relies on it."""
+    """Whether the ends of a column of dates or times are valid dates, which is needed to show any of them."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_temporal(kind) and len(column) > column.null_count):
         return True
@@ -195,7 +195,7 @@ def _check_room(n_bytes: int, most_bytes: int) -> None:
 
 
 def _length(column: pa.ChunkedArray) -> int:
-    """Bytes of all texts of a dictionary column."""
+    """The size of all texts of a dictionary column in bytes."""
     total = 0
     for chunk in column.chunks:
         lengths = np.append(np.asarray(pc.binary_length(chunk.dictionary)).astype(np.int64), 0)
@@ -265,7 +265,7 @@ def _csv_options(table: PackagedTable, kinds: Mapping[str, pa.DataType]) -> dict
 
 
 def _unguarded(found: pa.Table, marks: Mapping[str, str]) -> pa.Table:
-    """A table of CSV as it was before it was guarded."""
+    """A CSV table with the protection against spreadsheet formulas removed."""
     columns = []
     for name, column in zip(map(unguarded_name, found.column_names), found.columns, strict=True):
         if name in marks:

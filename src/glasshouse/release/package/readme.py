@@ -121,7 +121,7 @@ def _table(name: str, release: Release, format: str, n_parts: int) -> str:
 
 
 def _editions(release: Release) -> list[str]:
-    """Which editions there are, and how those who left are told."""
+    """The list of editions, and how people who left are shown."""
     if not release.editions:
         return []
     lines = [
@@ -143,7 +143,7 @@ def _editions(release: Release) -> list[str]:
 
 
 def _declared(release: Release) -> list[str]:
-    """What a node covers, or in which order categories are, and where the rest of it is."""
+    """What a node covers, or the order of categories, and where to find the rest of it."""
     lines = [
         f"* {code(column.name)}: {_DECLARED.get(kind, _DECLARED['rule'])}"
         for column in release.columns
@@ -195,7 +195,7 @@ def _questions(
 
 
 def _can_be_flat(release: Release) -> bool:
-    """Whether there are several tables of which one can be drawn: of times of a day, none can."""
+    """Whether there are several tables from which a flat one can be drawn: not if a column has timestamps."""
     return len(release.packaged) > 1 and not any(column.kind == "timestamp" for column in release.columns)
 
 
@@ -211,7 +211,7 @@ def _in_spreadsheets() -> tuple[str, str, str]:
 
 
 def _in_sql(release: Release, format: str, several: Collection[str]) -> str:
-    """How often each sensitive value occurs; where values are apart from people, for whom they are expected."""
+    """A query that counts each sensitive value; if values are separate from people, the people are estimated."""
     asked = _apart(release)
     if asked is None:
         (name,) = release.tables
@@ -281,7 +281,7 @@ def _read_by_pandas(
 
 
 def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
-    """How missing values, empty texts and the text NA are told apart; and what an apostrophe means."""
+    """How missing values, empty texts and the text NA are distinguished; and the meaning of an apostrophe."""
     if not missing:
         return (
             "In these Parquet files a missing value is a null. The empty text and a text such as `NA` are ordinary "
@@ -401,7 +401,7 @@ def _recoding(release: Release) -> str:
 
 
 def _sql(name: str) -> str:
-    """A name as SQL writes it, whatever characters it has."""
+    """A name in SQL, with any characters."""
     quoted = name.replace('"', '""')
     return f'"{quoted}"'
 
@@ -419,7 +419,7 @@ def _fenced(language: str, code: str) -> str:
 
 
 def _named(name: str, format: str) -> str:
-    """The name of a column as its file has it."""
+    """The name of a column in its file."""
     return guarded_name(name) if format == "csv" else name
 
 
@@ -429,12 +429,12 @@ def _text_in_sql(text: str) -> str:
 
 
 def _licence(licence: str) -> str:
-    """An address that can be followed, if it is nothing but one; else the identifier."""
+    """A link, if the licence is nothing but an address; otherwise the identifier."""
     return f"<{licence}>" if re.fullmatch(r"https?://[-\w.~:/?#@!$&'*+,;=%]+", licence, re.ASCII) else prose(licence)
 
 
 def _wrapped(part: str) -> str:
-    """Lines of prose at a readable width; headings, tables, lists and code as they are."""
+    """Prose wrapped to a readable width; headings, tables, lists and code unchanged."""
     lines: list[str] = []
     code = False
     for line in part.split("\n"):
@@ -451,7 +451,7 @@ _MARKUP = re.compile(r"[\\`*_\[\]<>|~&#!@]|(?<=:)/(?=/)|(?<=www)\.|(?<!\S)[-+](?
 
 
 def prose(text: str) -> str:
-    """A text on one line, with a backslash before whatever Markdown would make something of.
+    """A text on one line, with characters escaped that have a meaning in Markdown.
 
     >>> print(prose("see [here](https://example.org) <b>R&D</b>"))
     see \\[here\\](https:\\//example.org) \\<b\\>R\\&D\\</b\\>
@@ -460,7 +460,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text on one line, in a type of its own, exactly as it is.
+    """A text on one line in code style, unchanged.
 
     >>> print(code("a`b"), code("age"))
     `` a`b `` `age`
@@ -474,6 +474,6 @@ def code(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """A text on one line, without characters that nobody can see or that turn the direction of writing."""
+    """A text on one line, without invisible characters and without those that reverse the direction of writing."""
     shown = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and not c.isspace() else c for c in text)
     return " ".join(shown.split())

@@ -66,7 +66,7 @@ class Signature:
         return json.dumps({"about": _ABOUT, **told}, sort_keys=True, separators=(",", ":")).encode()
 
     def by(self, key: Ed25519PrivateKey) -> Self:
-        """The same, signed."""
+        """The same record with its signature, made with this key."""
         return type(self)(**{**asdict(self), "signature": key.sign(self._signed).hex()})
 
     def check(self, folder: Path, trusted: str | Path) -> None:
@@ -162,7 +162,7 @@ def sign(
 
 
 def refuse_signed(folder: Path, key: str = "") -> None:
-    """Refuse a release that another key than this one has signed; without a key, one that any key has signed."""
+    """Refuse a release signed with another key than this one; without a key, one signed with any key."""
     for place in (folder, *_archives_of(folder)):
         with opened(place) as container:
             if SIGNATURE not in container.names():
@@ -187,7 +187,7 @@ def _archives_of(folder: Path) -> list[Path]:
 
 
 def signature_in(folder: Path) -> Signature | None:
-    """The signature that a release carries; None if it has none. It is not checked."""
+    """The signature of a release, unchecked; None if it has none."""
     with opened(folder) as container:
         return _signature(container, folder) if SIGNATURE in container.names() else None
 

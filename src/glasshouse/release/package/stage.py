@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages: private folders in which something is made ready before it takes its place, and what killed runs left.
+"""Stages: private folders in which something is prepared before it is moved into place, and remains of killed runs.
 
 A stage lies beside the place, or inside it where nothing can be written beside it. Its owner alone can enter it. A run
 holds a lock on its stage, and a lock does not outlive its process: so a stage that nobody holds was left by a run that
@@ -29,7 +29,7 @@ _PARTIAL = ".partial"
 
 
 class Stage:
-    """A folder that its owner alone can enter, and that a lock keeps from those who tidy up."""
+    """A folder that only its owner can enter, protected by a lock against cleanup."""
 
     def __init__(self, place: Path, *, inside: bool = False) -> None:
         while True:
@@ -43,7 +43,7 @@ class Stage:
             os.close(self._lock)  # somebody tidied up between the two steps above: once more
 
     def discard(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove it with all its content."""
         shutil.rmtree(self.folder, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
@@ -51,7 +51,7 @@ class Stage:
 
 
 def left_behind(place: Path) -> Iterator[Path]:
-    """The stages of a place that killed runs left, held while they are looked at; those of other people are not."""
+    """The stages of a place left by killed runs, locked while they are examined; those of other users are not."""
     pattern = re.compile(rf"\.{re.escape(place.name)}\.[a-z0-9_]{{8}}{re.escape(_PARTIAL)}")
     for parent in (place.parent, place):
         try:
@@ -118,7 +118,7 @@ STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") 
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let a stop wait until what is inside is done.
+    """Delay a stop signal until the work inside is done.
 
     Only the main thread is interrupted, and only a handler of Python's can be put off.
     """

@@ -94,7 +94,7 @@ class ReleaseStream:
         self._check_listing()
 
     def described(self) -> Release:
-        """The release without its rows: what it says of itself, and tables that have their columns and nothing else."""
+        """The release without its rows: its descriptions, and tables with columns only."""
         tables = {
             table.name: pa.schema([(name, _TYPES[kind]) for name, kind in table.fields.items()]).empty_table()
             for table in self.manifest.tables
@@ -132,12 +132,12 @@ class ReleaseStream:
         return release
 
     def _borders(self, table: PackagedTable) -> list[int]:
-        """The rows at which the second file of a table and each further one begins."""
+        """The rows at which the second and each further file of a table begin."""
         rows = [file.rows or 0 for file in self.manifest.files_of(table)]
         return list(itertools.accumulate(rows[:-1]))
 
     def batches(self, name: str, columns: Sequence[str] | None = None, only: str | None = None) -> Iterator[pa.Table]:
-        """The rows of a table in their order, some at a time; of some columns, or of one file, if these are named."""
+        """The rows of a table in order, in batches; optionally only some columns, or one file."""
         table = self._tables[name]
         schema = None
         for file in (one for one in self.manifest.files_of(table) if only in (None, one.name)):
@@ -149,7 +149,7 @@ class ReleaseStream:
                 yield batch
 
     def whole_tables(self) -> dict[str, pa.Table]:
-        """All tables, whole; together they may take as much memory as was allowed."""
+        """All tables as a whole; together they may take the allowed memory."""
         self._refuse_too_large()
         left = self._most_bytes
         found: dict[str, pa.Table] = {}
@@ -162,7 +162,7 @@ class ReleaseStream:
         return found
 
     def _refuse_too_large(self) -> None:
-        """Refuse tables in parts that do not fit, by what the manifest tells, before anything of them is read."""
+        """Refuse tables in parts that do not fit into memory, by the manifest, before they are read."""
         rows = columns = need = 0
         for table in (table for table in self.manifest.tables if len(table.files) > 1):
             own = sum(file.rows or 0 for file in self.manifest.files_of(table))
@@ -227,7 +227,7 @@ class ReleaseStream:
         return content
 
     def _check_words(self, release: Release, told: bytes) -> None:
-        """What is told for people reads as this version would write it of what is told for machines."""
+        """Check that the texts for people are those that this version would write for the data for machines."""
         if self.manifest.description != description(release):
             raise SourceError(
                 f"{MANIFEST} has a description that does not match its guarantee: it was changed, and the release is "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables: the cells of published tables as files have them, and what their columns are called.
+"""Tables: the cells of published tables in the form of files, and the names of their columns.
 
 A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and runs it
 on the machine of its reader. So in a CSV file an apostrophe stands before such a text, also before the name of a
@@ -108,7 +108,7 @@ def guarded_name(name: str) -> str:
 
 
 def unguarded_name(name: str) -> str:
-    """The name again.
+    """The original name of a column of a CSV file.
 
     >>> [unguarded_name(guarded_name(name)) for name in ("age", "=1+1", "'=1+1", "-5", "'-5", "'tis")]
     ['age', '=1+1', "'=1+1", '-5', "'-5", "'tis"]
@@ -132,7 +132,7 @@ def guarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def unguarded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The texts again."""
+    """The original texts of a column of a CSV file."""
     began = pc.starts_with(column, GUARD)
     if not pc.any(began).as_py():
         return column
@@ -172,7 +172,7 @@ def missing_marks(table: pa.Table) -> dict[str, str]:
 
 
 def plain_table(table: pa.Table, marks: Mapping[str, str]) -> pa.Table:
-    """A table as a CSV file has it: no dictionaries, nothing that a spreadsheet runs, marks for what is missing."""
+    """A table in CSV form: no dictionaries, protected against spreadsheet formulas, with words for missing values."""
     columns = {}
     for name in table.column_names:
         column = table[name]

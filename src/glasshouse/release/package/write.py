@@ -79,7 +79,7 @@ def titled(release: Release, title: str | None, licence: str | None) -> Release:
 
 
 def check_savable(release: Release, format: str, *, allow_seed: bool) -> None:
-    """Refuse a format that nobody knows, and a fixed seed unless it is allowed."""
+    """Refuse an unknown format, and a fixed seed unless it is allowed."""
     if format not in FORMATS:
         raise ParameterError("save", "format", "'parquet' or 'csv'", format)
     refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of the studio, in the order of the rail.
+"""The steps of the studio, in their order.
 
 A step has a file here with its routes, a template of the same name, and its long work in ``tasks``. Forms name columns
 by their numbers, not by their names, which may hold anything.

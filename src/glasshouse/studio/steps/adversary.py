@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As an attacker: what the attacker knows, and what follows for one person and for everybody."""
+"""The attacker's view: what the attacker knows, and what follows for one person and for everybody."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _sight(desk: Desk) -> Sight:
 
 
 def _forget(desk: Desk) -> None:
-    """Leave nothing of an attack that was run before."""
+    """Delete the results of an earlier attack."""
     job = desk.job(_ATTACK)
     for name in (_ATTACK, _PERSON, _SOMEBODY):
         desk.forget(name)
@@ -222,20 +222,20 @@ def _asked(form: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def _typed(form: dict[str, list[str]]) -> dict[str, Any]:
-    """What was typed into a form that could not be taken, to show it again."""
+    """Form input that was invalid, to show it again."""
     names = ("attack", "effort", "other", "people", "identifier", "most_corrupted", "corrupted")
     typed: dict[str, Any] = {name: form[name][0][:_MOST_SHOWN] for name in names if name in form}
     return {**typed, "corrupted": typed.get("corrupted", "").splitlines()}
 
 
 def _described(form: dict[str, list[str]]) -> list[str]:
-    """The same of a person who was described."""
+    """The same for a person described by hand."""
     places = range(sum(name.startswith("value-") for name in form))
     return [form.get(f"value-{i}", [""])[0][:_MOST_SHOWN] for i in places]
 
 
 def _people(sight: Sight, asked: dict[str, Any]) -> dict[str, str] | None:
-    """The list of people that is named, where the table is not there."""
+    """The named list of people, if the table is not available."""
     if sight.table is not None or not asked.get("people"):
         return None
     file = place_of(asked["people"])

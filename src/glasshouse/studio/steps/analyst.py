@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As an analyst: questions in SQL, answered from the release with intervals; the truth beside them is confidential."""
+"""The analyst's view: questions in SQL, answered from the release with intervals; the true answers are confidential."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def _ask(request: Request) -> Response:
 
 
 async def _file(request: Request) -> Response:
-    """The answer as a file: what the release says, and not the truth."""
+    """The answer as a file: the estimates from the release, without the true answers."""
     desk, kind = desk_of(request), request.path_params["kind"]
     sight = sight_of(desk)
     answer = None if sight is None else sight.found(desk, _ASK)

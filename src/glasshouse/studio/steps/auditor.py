@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As an auditor: a release folder is held to its promise, or any tool's table is counted."""
+"""The auditor's view: a release folder is checked against its guarantee, or any tool's table is counted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _forget(desk: Desk) -> None:
 
 
 def _begin(desk: Desk, path: str, shown: str) -> None:
-    """Look at the columns of a table."""
+    """Start to read the columns of a table."""
     _forget(desk)
     room = desk.workspace.folder / _ROOM
     for old in room.iterdir() if room.is_dir() else ():  # what was sent before
@@ -139,7 +139,7 @@ async def _count(request: Request) -> Response:
 
 
 def _thresholds(form: dict[str, list[str]]) -> dict[str, Any]:
-    """What is asked of every group; what is left empty is not asked."""
+    """The thresholds for every group; empty fields are ignored."""
     found: dict[str, Any] = {}
     for name, words in _WHOLE.items():
         text = only(form, name)

@@ -57,7 +57,7 @@ def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None 
 
 
 def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
-    """What the check of what is decided came to."""
+    """The result of checking the decisions."""
     names = _names(seen)
     job = check_job(desk) if seen is not None else None
     state = "" if job is None else job.state  # looked at once, for work can end while the page is written
@@ -132,7 +132,7 @@ async def _open(request: Request) -> Response:
 
 
 async def _upload(request: Request) -> Response:
-    """A file that is sent: a table, or the hierarchy of a column of the table that is open."""
+    """An uploaded file: a table, or the hierarchy of a column of the open table."""
     desk = desk_of(request)
     if "taxonomy" in request.query_params:
         return await data_taxonomy.send(request)
@@ -175,7 +175,7 @@ async def _reading(request: Request) -> Response:
 
 
 async def _again(request: Request) -> Response:
-    """Look at the table, or check what is decided, once more."""
+    """Examine the table, or check the decisions, once more."""
     desk = desk_of(request)
     if desk.has_table and desk.found("look") is None:
         look(desk)
@@ -207,7 +207,7 @@ async def _columns(request: Request) -> Response:
 
 
 async def _columns_live(request: Request) -> Response:
-    """The same for the script, which puts what comes of it into its place."""
+    """The same for the script, which inserts the result."""
     desk, form = desk_of(request), await form_of(request)
     trouble = ""
     try:

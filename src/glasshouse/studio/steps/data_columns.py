@@ -73,7 +73,7 @@ def role_of(desk: Desk, name: str) -> str:
 
 
 def decide(desk: Desk, found: Mapping[str, Any], form: Form) -> None:
-    """Take over the roles of all columns and what else a form says of them, or refuse all of it in words."""
+    """Adopt the roles and other settings of all columns from a form, or refuse all of them with a message."""
     if form.get("of") != [desk.notes["of"]]:
         raise InputError("this form was about another table: load the page again")
     columns = found["columns"]
@@ -107,7 +107,7 @@ def _role(desk: Desk, form: Form, i: int, name: str) -> str:
 
 
 def _identifier(desk: Desk, columns: list[Any], named: list[int]) -> int | None:
-    """There is one identifier: a new one takes the place of the one before, which is then left out."""
+    """Allow one identifier: a new one replaces the previous one, which is then left out."""
     new = [i for i in named if columns[i]["name"] != desk.choices.get("identifier")]
     if len(new) > 1:
         raise InputError(
@@ -118,7 +118,7 @@ def _identifier(desk: Desk, columns: list[Any], named: list[int]) -> int | None:
 
 
 def _options(form: Form, i: int, column: Mapping[str, Any], role: str, chosen: dict[str, Any]) -> None:
-    """What a form says of one column that is published."""
+    """The settings of one published column in a form."""
     name = column["name"]
     if f"merge-{i}" in form and column["kind"] in ("category", "text"):
         chosen["normalise"].append(name)
@@ -165,7 +165,7 @@ def _default_bins(how: str) -> str:
 
 
 def _number(text: str, what: str) -> str:
-    """The text of a number above 0."""
+    """The text of a positive number."""
     try:
         value = float(text) if len(text) <= _LONGEST and "_" not in text else math.nan
     except ValueError:
@@ -196,7 +196,7 @@ def _one(form: Form, name: str, otherwise: str) -> str:
 
 
 def views(desk: Desk, found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a page shows of each column: what was found, a picture, and what is decided."""
+    """What a page shows for each column: the findings, a picture, and the decisions."""
     choices = desk.choices
     shown = []
     for i, column in enumerate(found["columns"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a table comes from: a file by its path, a file that is sent, a database, or the embedded hospital."""
+"""The sources of a table: a file by its path, an uploaded file, a database, or the built-in hospital."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def open_path(desk: Desk, typed: str) -> None:
 
 
 def _path(typed: str) -> Path:
-    """The path that was typed or pasted: quotation marks around it, and ``file://`` before it, are not meant."""
+    """The path that was typed or pasted, without quotation marks around it and without ``file://``."""
     text = typed.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
@@ -64,7 +64,7 @@ def _path(typed: str) -> Path:
 
 
 def open_upload(desk: Desk, upload: Upload) -> None:
-    """Open a file that was sent."""
+    """Open an uploaded file."""
     if not upload.path.stat().st_size:
         upload.path.unlink()
         raise InputError("the file that was sent is empty: choose another")
@@ -107,7 +107,7 @@ def open_hospital(desk: Desk, rows: str) -> None:
 
 
 def read_again(desk: Desk, delimiter: str, other: str, encoding: str, decimal: str) -> None:
-    """Read the same CSV file in another way; what was decided is forgotten, for its columns may be others."""
+    """Read the same CSV file with other options; decisions are forgotten, because its columns may be different."""
     how: dict[str, Any] = {}
     if delimiter == "other":
         if len(other) != 1 or not other.isascii() or other in '"\r\n' or not other.isprintable():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a column's taxonomy: a rule, a hierarchy that is sent, or a tree that is typed, with every level."""
+"""The page of a column's taxonomy: a rule, an uploaded hierarchy, or a typed tree, shown with all levels."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Form = dict[str, list[str]]
 
 
 class _Place(NamedTuple):
-    """A column of the table that is open."""
+    """A column of the open table."""
 
     number: int
     name: str
@@ -169,7 +169,7 @@ def _choose(desk: Desk, place: _Place, text: str | None) -> None:
 
 
 def _form_of(text: str | None, column: Mapping[str, Any], stream: bytes) -> Form:
-    """The form as it stands: what is decided, and sensible values in the fields of everything else."""
+    """The current content of the form: the decisions, and sensible defaults in all other fields."""
     from glasshouse.microdata import Taxonomy
     from glasshouse.studio.taxonomies import outline_of, outline_of_values, values_of
 
@@ -282,7 +282,7 @@ async def _save(request: Request) -> Response:
 
 
 async def send(request: Request) -> Response:
-    """Take a hierarchy that is sent for a column."""
+    """Receive an uploaded hierarchy for a column."""
     from glasshouse.studio.taxonomies import rows_of
 
     desk = desk_of(request)

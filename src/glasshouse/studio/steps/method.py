@@ -28,7 +28,7 @@ _PRESENCE = ("secret", "public")
 
 
 def _about(desk: Desk) -> str:
-    """What a comparison depends on: the table, and what is asked for."""
+    """The inputs of a comparison: the table, and what is asked for."""
     from glasshouse.studio.offers import ASKED
 
     return desk.about((*read_names(), *(name for name in ASKED if name not in ("retention", "domain")), "suppress"))
@@ -113,7 +113,7 @@ def _without_way(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recodings(sketch: Sketch, choices: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Every recoding of the catalogue, and why it does not fit if it does not."""
+    """Every recoding of the catalogue, with the reason if it does not fit."""
     from glasshouse import catalog
     from glasshouse.comparing.compare import recodings_of
     from glasshouse.policy.choices import publish_arguments
@@ -166,13 +166,13 @@ def _name(row: Mapping[str, Any], room: str) -> str:
 
 
 async def _rows(request: Request) -> Response:
-    """The rows that are finished, while a comparison runs."""
+    """The finished rows of a running comparison."""
     desk = desk_of(request)
     return fragment("method_rows.html", told=_told(desk.job("compare", about=_about(desk))))
 
 
 async def _compare(request: Request) -> Response:
-    """Start a comparison of the ways that are ticked."""
+    """Start a comparison of the selected ways."""
     from glasshouse import catalog
     from glasshouse.studio.ways import efforts
 

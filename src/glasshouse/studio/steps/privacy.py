@@ -62,7 +62,7 @@ def sketched(desk: Desk) -> tuple[Job | None, Sketch | None]:
 
 
 def choose_usual(desk: Desk, sketch: Sketch) -> None:
-    """Ask for what is usual, if nothing was asked for and the table allows it."""
+    """Choose the usual guarantee, if none was chosen and the table allows it."""
     from glasshouse.principles.l_diversity import LDiversity
     from glasshouse.studio.offers import asks, choices_for
 
@@ -162,7 +162,7 @@ def _largest_ell(sketch: Sketch) -> int:
 
 
 def _reach(sketch: Sketch, ell: int) -> dict[str, Any]:
-    """How far l can go, what is in the way, and what it would cost to go further."""
+    """How large l can be, what prevents a larger l, and what it would cost."""
     from glasshouse.principles.l_diversity import LDiversity
     from glasshouse.studio.outlook import costs_of_larger, obstacle_of
 
@@ -174,7 +174,7 @@ def _reach(sketch: Sketch, ell: int) -> dict[str, Any]:
 
 
 def _nothing(sketch: Sketch) -> Outlook:
-    """What is said where nothing is decided, because what is usual is impossible."""
+    """The text if nothing is decided because the usual guarantee is impossible."""
     from glasshouse.studio.outlook import outlook
 
     return outlook(sketch, {"ell": 2})
@@ -197,7 +197,7 @@ def _percent(share: Any) -> str:
 
 
 def _sent(form: Mapping[str, Sequence[str]], sketch: Sketch) -> dict[str, Any]:
-    """The choices as they would be by what was sent, with None for those that are taken back."""
+    """The choices that the sent form would make, with None for those it removes."""
     from glasshouse.principles.parameters import plain
     from glasshouse.studio.offers import choices_from
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fourth step: what will go out, and publishing it."""
+"""The fourth step: shows what will be published, and publishes it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _form(
 
 
 def _people_page(people: Mapping[str, Any], number: int) -> dict[str, Any] | None:
-    """One page of the people of a trial; None if there is no such page."""
+    """One page of the people of a trial; None if it does not exist."""
     n_people = len(people["who"])
     n_pages = max(1, -(-n_people // _ON_A_PAGE))
     if number > n_pages:
@@ -158,7 +158,7 @@ def _about(desk: Desk) -> str:
 
 
 def _missing(desk: Desk) -> str:
-    """What has to be decided before anything can be drawn; empty if all of it is."""
+    """What must be decided before a release can be drawn; empty if nothing."""
     if not desk.choices.get("quasi"):
         return "data"
     return "" if any(desk.choices.get(name) is not None for name in _PRINCIPLE) else "privacy"
@@ -185,7 +185,7 @@ async def _draw_again(request: Request) -> Response:
 
 
 async def _look_at_folder(request: Request) -> Response:
-    """What stands where somebody wants to write, while the name is typed."""
+    """What is at the place where the user wants to write, while its name is typed."""
     form = await form_of(request)
     return fragment("release_folder.html", at=look_at(desk_of(request), form.get("out", [""])[0]))
 
@@ -217,14 +217,14 @@ async def _publish(request: Request) -> Response:
 
 
 def _draws_flat(desk: Desk, **chosen: Any) -> bool:
-    """Whether a flat table is drawn by default, of the release of which the trial shows how many tables it has."""
+    """Whether a flat table is made by default, given the number of tables in the trial."""
     found = desk.found("trial", about=_about(desk))
     several = found is None or len(found["people"]["tables"]) > 1
     return several and draws_flat({**desk.choices, **chosen})
 
 
 def _settings(desk: Desk, form: Mapping[str, list[str]]) -> dict[str, Any]:
-    """What the form says of how it is written, as choices; what is the default is left open."""
+    """The choices in the form on how it is written; defaults are left out."""
     given = {name: values[0].strip() for name, values in form.items() if values}
     for name, known in (("format", FORMATS), ("report", REPORTS)):
         if name in given and given[name] not in known:
@@ -269,7 +269,7 @@ def _note(desk: Desk, job: Job | None) -> None:
 
 
 def _stamp(out: Path) -> tuple[int, int] | None:
-    """Which release stands in a folder, to tell whether it is another one later."""
+    """An identification of the release in a folder, to tell later whether it was replaced."""
     try:
         found = (out / "release" / "datapackage.json").stat()
     except OSError:
@@ -278,7 +278,7 @@ def _stamp(out: Path) -> tuple[int, int] | None:
 
 
 def _tidy(out: Path, made: list[Path]) -> None:
-    """Take away what a process left that was ended in the middle: its stages, and folders that it made for them."""
+    """Remove what an interrupted process left: its stages, and folders that it made for them."""
     from glasshouse.release.package.flat import FLAT
     from glasshouse.release.package.folders import tidy
     from glasshouse.release.package.pair import AUDIT, RELEASE, mend
@@ -298,7 +298,7 @@ def _tidy(out: Path, made: list[Path]) -> None:
 
 
 async def _download(request: Request) -> Response:
-    """The release as one file, the report, or the policy of what was published last."""
+    """The release as one file, the report, or the policy, of the last publication."""
     from glasshouse.release.package.container.zip_archive import archive_of
 
     desk, what = desk_of(request), request.path_params["what"]

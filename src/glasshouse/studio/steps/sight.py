@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is looked at in the last step: a release, and the table that it was made of, if that is open."""
+"""What is examined in the last step: a release, and its original table, if that is open."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Sight:
     mark: str
 
     def start(self, desk: Desk, name: str, task: str, given: Mapping[str, Any], asked: Mapping[str, Any]) -> Job:
-        """Start work on what is looked at."""
+        """Start a job on the examined release."""
         about = json.dumps({"mark": self.mark, "asked": asked}, sort_keys=True)
         return desk.start(name, task, given, about=about)
 
     def job(self, desk: Desk, name: str) -> tuple[Job | None, dict[str, Any]]:
-        """The work of a name and what it was asked, if it is about what is looked at now."""
+        """The job with a name and its question, if it is about the examined release."""
         job = desk.job(name)
         if job is None:
             return None, {}
@@ -63,12 +63,12 @@ class Sight:
         return job, about["asked"]
 
     def found(self, desk: Desk, name: str) -> Any:
-        """What came of the work of a name, if it is about what is looked at now."""
+        """The result of the job with a name, if it is about the examined release."""
         job, _ = self.job(desk, name)
         return job.result if job is not None and job.state == "done" else None
 
     def first_look(self, desk: Desk) -> Job:
-        """The first look at the release, which is begun if it was not."""
+        """The first examination of the release, which is started if necessary."""
         job, _ = self.job(desk, _LOOK)
         if job is None:
             return self.start(desk, _LOOK, "release_look.look", {"release": str(self.folder)}, {})
@@ -97,7 +97,7 @@ def sight_of(desk: Desk) -> Sight | None:
 
 
 def only(form: Mapping[str, list[str]], name: str, usual: str = "") -> str:
-    """The one value of a field, without the spaces around it."""
+    """The only value of a field, without surrounding blanks."""
     values = form.get(name) or [usual]
     if len(values) != 1 or len(values[0]) > _MOST_TEXT:
         raise InputError("this form does not fit the page: load the page again")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the studio does in processes of its own: one file for each step.
+"""The work of the studio in separate processes: one file for each step.
 
 A task is a function that takes ``tell`` (see ``Tell`` in the file of jobs) and what it needs, by keyword, and gives
 plain data that can be pickled. It reads the table again: no table is held by the server.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An answer: what a release says to a question in SQL, and beside it the truth, where the table is there."""
+"""An answer: the estimate from a release for a question in SQL, and the true answer, if the table is available."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _written(true: float | None) -> str:
 
 
 def _inside(estimate: Any, true: float | None) -> bool | None:
-    """Whether the interval has the truth in it."""
+    """Whether the interval contains the true answer."""
     if true is None:
         return None
     room = _CLOSE * max(1.0, abs(true))
@@ -107,7 +107,7 @@ def _inside(estimate: Any, true: float | None) -> bool | None:
 
 
 def _covered(answer: Answer, truths: Sequence[tuple[Any, ...]] | None) -> tuple[int, int] | None:
-    """How many intervals have the truth in them, of how many."""
+    """How many intervals contain the true answer, of how many."""
     if truths is None:
         return None
     judged = [

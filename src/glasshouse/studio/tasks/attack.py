@@ -43,7 +43,7 @@ _OF_ANY_LIST = ("linking", "corruption", "definetti")  # which can be asked abou
 
 
 class Reasons:
-    """The reasons for kinds of people, as sentences that were written down."""
+    """The explanations for kinds of people, as stored sentences."""
 
     def __init__(self, known: dict[int, str]) -> None:
         self.known = known
@@ -198,7 +198,7 @@ def _too_much(release: Release, everybody: Microdata, column: str | None, name: 
 
 
 def _sample(everybody: Microdata, source: Source | None, always: int | None) -> Microdata:
-    """Some people, drawn at random; somebody may be on the list in any case, and is then the last."""
+    """A random sample of people; a given person can be included in any case, and is then the last."""
     import numpy as np
     import pyarrow as pa
 
@@ -222,7 +222,7 @@ def _chosen(
     *,
     found_out: bool,
 ) -> Any:
-    """The attack, with what it takes of the report's effort."""
+    """The attack, with the report's effort for it."""
     from glasshouse import catalog
     from glasshouse.errors import NotSupported
     from glasshouse.journeys.load import load
@@ -284,7 +284,7 @@ def _knowledge(everybody: Microdata, corrupted: dict[Any, Any]) -> Knowledge:
 
 
 def _corrupted(everybody: Microdata, column: str | None, lines: Sequence[str], release: Release) -> dict[Any, Any]:
-    """The values that the attacker found out: told beside the name, or taken from the table."""
+    """The values that the attacker found out: given beside the name, or taken from the table."""
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.errors import InputError
     from glasshouse.microdata.domains import text_of
@@ -350,7 +350,7 @@ def _keep(found: Posterior, release: Release, path: str) -> None:
 
 
 def _reasons(found: Posterior) -> dict[int, str]:
-    """Why the most probable value of each kind of people is so, those of the most exposed first."""
+    """The explanation for the most probable value of each kind of people, for the most exposed people first."""
     import numpy as np
 
     end = time.monotonic() + _REASONS
@@ -366,7 +366,7 @@ def _reasons(found: Posterior) -> dict[int, str]:
 
 
 def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Probabilities for everybody: counts, shares and a picture; nobody is named."""
+    """Probabilities for everybody: counts, shares and a picture, without names."""
     from glasshouse.pages.charts.report_figures import belief_figure
     from glasshouse.pages.report.beliefs import summary_of
     from glasshouse.pages.report.words import HOW
@@ -386,7 +386,7 @@ def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[
 
 
 def _exposed(found: Posterior) -> list[dict[str, Any]]:
-    """The people about whom most is learned, with the reason."""
+    """The people about whom an attacker learns most, with explanations."""
     import numpy as np
 
     people, most = found.reached, found.once_known or found
@@ -412,7 +412,7 @@ def _exposed(found: Posterior) -> list[dict[str, Any]]:
 
 
 def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
-    """The probabilities for one person, beside what is guaranteed, and why."""
+    """The probabilities for one person, with the guaranteed limit and an explanation."""
     from glasshouse.pages.charts.person_beliefs import person_figure
 
     knowledge, kind = found.knowledge, int(found.kind[row])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does the same as a click in the last step: a command, and a call of Python.
+"""The equivalents of a click in the last step: a command, and a Python call.
 
 The command line separates names by commas. Where a name has a comma in it, or something was decided that the command
 has no option for, there is only the call.
@@ -61,7 +61,7 @@ def question_equivalents(release: str, sql: str, model: str) -> dict[str, str]:
 
 
 def verify_equivalents(path: str, asked: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """A count of what a release keeps, or of what a table achieves."""
+    """The equivalents of verifying a release or a table."""
     if asked is None:
         python = f"import glasshouse as gh\n\nprint(gh.verify({path!r}))"
         return {"command": _command("verify", path), "python": python}
@@ -82,7 +82,7 @@ def _command(*words: str) -> str:
 
 
 def _listable(names: Sequence[str]) -> bool:
-    """Whether names can be told as a list with commas."""
+    """Whether names can be written as a list with commas."""
     return all("," not in name and name == name.strip() and name for name in names)
 
 
@@ -93,7 +93,7 @@ def _class(attack: str) -> str:
 
 
 def _arguments(choices: Mapping[str, Any]) -> str:
-    """How a table is read, as arguments of Python."""
+    """The options for reading a table, as Python arguments."""
     from glasshouse.policy.choices import limit
 
     named = {"taxonomy": "taxonomies", "order": "ordered"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""People: the steward's own table, a list that an attacker may hold, and somebody who is described by hand."""
+"""Lists of people: the steward's own table, a list that an attacker may have, and a person described by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {"integer": "int64", "float": "double", "boolean": "bool", "date": "dat
 
 
 def steward_table(choices: Mapping[str, Any], release: str) -> Microdata:
-    """The table that is open, read as it was decided; refused if the release was made of another one."""
+    """The open table, read as decided; refused if the release was made from another table."""
     from glasshouse.errors import InputError
     from glasshouse.journeys.republication import is_newest
     from glasshouse.microdata import read
@@ -50,7 +50,7 @@ def with_somebody(
     table: Mapping[str, Any] | None = None,
     people: Mapping[str, str] | None = None,
 ) -> Microdata:
-    """A list of people, the last of whom is described by hand; without a list there is nobody else on it."""
+    """A list of people whose last person is described by hand; without a list, this person alone."""
     from glasshouse.errors import InputError
     from glasshouse.microdata import read
     from glasshouse.policy.choices import read_arguments
@@ -76,7 +76,7 @@ def with_somebody(
 
 
 def _source(file: str, names: list[str], arguments: Mapping[str, Any]) -> pa.Table:
-    """Some columns of a table as they come, before anything is made of them."""
+    """Some columns of a table, before any processing."""
     import pyarrow as pa
 
     from glasshouse.microdata.reading.sources import open_source

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a release promises, as plain data for a page."""
+"""The guarantee of a release, as plain data for a page."""
 
 from __future__ import annotations
 

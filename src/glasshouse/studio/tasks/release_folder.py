@@ -20,7 +20,7 @@ __all__ = ["publish"]
 def publish(
     *, tell: Tell, choices: Mapping[str, Any], force: bool, again: bool, seed: int | None
 ) -> dict[str, Any]:  # fmt: skip
-    """Publish by choices; tell what was written and what it promises.
+    """Publish by choices; returns what was written and the guarantee.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at a release folder: what it promises, its columns, and questions that can be asked of it.
+"""Examination of a release folder: its guarantee, its columns, and example questions.
 
 Nothing but the release is read. One that was tampered with is refused here, before anything is made of it.
 """
@@ -21,7 +21,7 @@ _MOST_EXAMPLES = 6
 
 
 def look(*, tell: Tell, release: str) -> dict[str, Any]:
-    """Load a release, and say what is in it."""
+    """Load a release, and describe its content."""
     tell.progress("checking the release", 0, 0)
     from glasshouse.adversary.task import promised_limit
     from glasshouse.journeys.load import load
@@ -51,7 +51,7 @@ def look(*, tell: Tell, release: str) -> dict[str, Any]:
 
 
 def _examples(release: Release, evidence: Evidence) -> Iterator[str]:
-    """Questions about the columns of a release, each of which can be read."""
+    """Example questions about the columns of a release, all of them valid."""
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
     kinds = evidence.kinds
     counted = next((name for name in quasi if kinds[name] in ("integer", "float")), None)
@@ -90,7 +90,7 @@ def _literal(evidence: Evidence, name: str) -> str | None:
 
 
 def _written(name: str, kinds: dict[str, str]) -> str:
-    """A column as SQL names it: in quotes where it must be."""
+    """A column name in SQL: in quotes if necessary."""
     plain = name.isascii() and name.isidentifier() and name == name.strip()
     if plain and _is_read(f"SELECT {name}, COUNT(*) GROUP BY {name}", kinds):
         return name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A check of what was decided: the table is read with its roles, as publishing will read it, and who stands out."""
+"""A check of the decisions: the table is read with its roles, as for publishing, and unique people are counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIED = 12  # quasi-identifiers among which pairs and triples are tried
 
 
 def check(*, tell: Tell, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the table with its roles; what does not fit them is refused here, in words."""
+    """Read the table with its roles; roles that do not fit are refused here, with a message."""
     tell.progress("Reading the table with these roles", 0, 2)
     import glasshouse as gh
     from glasshouse.microdata.inspection.uniqueness import best_pairs_and_triples, most_distinguishing, uniqueness

@@ -68,7 +68,7 @@ def hospital(*, tell: Tell, file: str, rows: int, seed: int) -> dict[str, Any]:
 
 
 def _writing(file: str, opened: Source, decimal: str | None) -> dict[str, Any]:
-    """How the table is written: a CSV file has a dialect, and nothing else has."""
+    """How the table is written: CSV files have a dialect, other files do not."""
     if is_address(file):
         return {"form": "PostgreSQL", "dialect": None}
     if opened.encoding is None:
@@ -129,7 +129,7 @@ def _spread(values: pa.ChunkedArray, report: ColumnReport, *, drawn: bool) -> di
 
 
 def _frequent(values: pa.ChunkedArray) -> dict[str, Any]:
-    """The most frequent values, and how many rows have another."""
+    """The most frequent values, and the number of rows with other values."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -189,7 +189,7 @@ def _bars(numbers: NDArray[np.float64], report: ColumnReport) -> list[int] | Non
 
 
 def _width(low: float, high: float, *, whole: bool) -> str | None:
-    """About a tenth of where most values lie, rounded to a number that is easily read."""
+    """About a tenth of the range of most values, as a round number."""
     from glasshouse.pages.svg import round_up
 
     tenth = (high - low) / 10

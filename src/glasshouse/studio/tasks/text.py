@@ -30,7 +30,7 @@ def texts(values: pa.Array | pa.ChunkedArray, most: int | None = None) -> list[s
 
 
 def shortened(sentence: str, names: Iterable[str]) -> str:
-    """A sentence in which long names of columns are cut.
+    """A sentence with long column names truncated.
 
     >>> shortened("column 'a' has gaps", ["a"]), len(shortened(f"column {'b' * 999!r} has gaps", ["b" * 999]))
     ("column 'a' has gaps", 78)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trial release of the studio: drawn to be looked at, person by person, and thrown away."""
+"""The trial release of the studio: made for inspection, person by person, and then discarded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 300  # characters of a cell that are shown
 
 
 def draw(*, tell: Tell, choices: Mapping[str, Any], seed: int | None, audits: Sequence[str]) -> dict[str, Any]:
-    """Draw a trial release, and tell what it promises, what its tables are, and what is published of some people.
+    """Make a trial release; returns its guarantee, its tables, and what is published about some people.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _refuse_too_large(choices: Mapping[str, Any]) -> None:
 
 
 def _facts(trial: Trial) -> dict[str, Any]:
-    """What is promised, how many people are in it, and what the tables are."""
+    """The guarantee, the number of people in it, and the tables."""
     import numpy as np
 
     from glasshouse.journeys.plan import unused_taxonomies
@@ -104,7 +104,7 @@ def _facts(trial: Trial) -> dict[str, Any]:
 
 
 def _people(trial: Trial) -> dict[str, Any]:
-    """Some people, evenly spread over the table: what they have, and what is published of them in each table."""
+    """Some people, evenly spread over the table: their values, and what each table publishes about them."""
     table = trial.table
     columns = [column.name for column in (*table.quasi, *table.sensitive)]
     most = max(1, min(_MOST_PEOPLE, table.n_tuples, _MOST_CELLS // (3 * len(columns))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A verification: a release held to what it promises, or what any tool's table achieves, counted again."""
+"""A verification: a release is checked against its guarantee, or any tool's table is counted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_SHOWN = 8  # recursive (c, ell) pairs
 
 
 def folder(*, tell: Tell, path: str) -> dict[str, Any]:
-    """Hold the release in a folder to what it promises."""
+    """Check the release in a folder against its guarantee."""
     tell.progress("counting again", 0, 0)
     from glasshouse.journeys.verify import release_in, verify_folder
 
@@ -29,7 +29,7 @@ def folder(*, tell: Tell, path: str) -> dict[str, Any]:
 
 
 def columns(*, tell: Tell, path: str) -> dict[str, Any]:
-    """The columns of a table that any tool made, and what they may be."""
+    """The columns of a table that any tool made, with their possible roles."""
     tell.progress("looking at the columns", 0, 0)
     from glasshouse.microdata.inspection.inspection import inspect
 
@@ -51,7 +51,7 @@ def columns(*, tell: Tell, path: str) -> dict[str, Any]:
 
 
 def table(*, tell: Tell, path: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Count what a table achieves, and whether it keeps what is asked of it."""
+    """Count what a table achieves, and whether it satisfies the requirements."""
     tell.progress("counting", 0, 0)
     from glasshouse.journeys.verify import verify
 

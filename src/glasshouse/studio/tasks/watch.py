@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch: how the work of a publication is told to the studio, step by step, in words for a steward."""
+"""Watch: reports the work of a publication to the studio, step by step, in words for a steward."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS = {
 
 
 class StudioWatch:
-    """Tells the studio what is being done; keeps what was remarked."""
+    """Reports to the studio what is being done; stores the remarks."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
@@ -45,12 +45,12 @@ class StudioWatch:
 
     @contextlib.contextmanager
     def bar(self, unit: str) -> Iterator[Callable[[str, int, int], None]]:
-        """Tell how far something is."""
+        """Report progress."""
         yield lambda what, done, total: self._tell.progress(_WORDS.get(what, what), done, total)
 
     @contextlib.contextmanager
     def steps(self) -> Iterator[None]:
-        """Tell which step is done."""
+        """Report the running step."""
         before, handler = LOGGER.level, _Steps(self._tell)
         LOGGER.addHandler(handler)
         LOGGER.setLevel(logging.DEBUG)

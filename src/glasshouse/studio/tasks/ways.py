@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to publish a table, compared: each is told as soon as it is finished."""
+"""Comparison of ways to publish a table: each result is sent as soon as it is finished."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failed cuts: what a dividing algorithm tells beyond its groups, and the probabilities after it.
+"""Failed cuts: what a dividing algorithm reveals beyond its groups, and the probabilities that follow.
 
 MINIMALITY 2.4: a cut that was tried and not made tells that one of its parts would have broken the principle. Under a
 principle that caps how many records of a part may share a value, that is a condition on who has which value, and worlds
@@ -116,7 +116,7 @@ class CutBeliefs:
 
 
 class Believing:
-    """The probabilities for everybody, given that every listed cut failed; as far as the strategy's limits allow."""
+    """Computes everybody's probabilities, given that every listed cut failed, within the limits of the strategy."""
 
     def __init__(self, cuts: FailedCuts, limits: CutsNotMade) -> None:
         self.cuts, self.limits, self.progress = cuts, limits, limits.progress
@@ -127,7 +127,7 @@ class Believing:
         self._tell_people_apart()
 
     def _read_cuts(self) -> None:
-        """Which groups each cut separates; the others, and people whose value is known, count the same in any world."""
+        """Find which groups each cut separates; all others, and people with known values, are the same in any world."""
         cuts = self.cuts
         self.part_sizes = np.stack([np.diff(cuts.left_offsets), np.diff(cuts.right_offsets)], axis=1)
         number = np.concatenate([np.repeat(np.arange(cuts.n_cuts), sizes) for sizes in self.part_sizes.T])
@@ -311,7 +311,7 @@ class Believing:
         sides: list[dict[int, int]],
         counts: dict[int, list[int]],
     ) -> tuple[list[int], list[list[list[int]]]]:
-        """The cuts that rule worlds out, and how many records with each value may be in their parts.
+        """The cuts that rule out worlds, and the number of records with each value that their parts may have.
 
         A cut that fails in every world tells nothing, and neither does one like another.
         """
@@ -324,7 +324,7 @@ class Believing:
                 inside[cut, side, group] += n
 
         def must(cut: int, side: int, value: int) -> int:
-            """How many records with a value a part has in every world."""
+            """The least number of records with a value that a part has in any world."""
             return sum(
                 max(0, t - (n_unknown[g] - inside[cut, side, g]))
                 for g, t in zip(groups, counts[value], strict=True)
@@ -379,7 +379,7 @@ class Believing:
         beliefs: NDArray[np.float64],
         errors: NDArray[np.float64],
     ) -> list[int]:
-        """Sample what cannot be counted, one component after the other; return the kinds of which nothing is known.
+        """Sample the components that cannot be counted; return the kinds for which nothing was found.
 
         A chain that does not reach the error that was asked for gives no probability at all.
         """
@@ -420,7 +420,7 @@ class Believing:
         return refused
 
     def _only(self, numbers: list[int], groups: list[int]) -> tuple[FailedCuts, NDArray[np.int64]]:
-        """These cuts, the people whom they part and those of these groups; and where each of these people now is."""
+        """These cuts, the people whom they divide and those of these groups, with the new index of each person."""
         cuts = self.cuts
         parts = [cuts.parts(cut) for cut in sorted(numbers)]
         involved = np.zeros(len(cuts.group), bool)
@@ -450,7 +450,7 @@ class Believing:
 
 
 def _components(pair_cut: NDArray[Any], pair_group: NDArray[Any], n_cuts: int) -> list[tuple[list[int], list[int]]]:
-    """Cuts and groups that hang together: a list of cuts and a list of groups for each set."""
+    """The connected components of cuts and groups: a list of cuts and a list of groups for each."""
     label = connected(n_cuts + int(pair_group.max(initial=-1)) + 1, pair_cut, n_cuts + pair_group)[pair_cut]
     together: dict[int, tuple[set[int], set[int]]] = {}
     for one, cut, group in zip(label.tolist(), pair_cut.tolist(), pair_group.tolist(), strict=True):

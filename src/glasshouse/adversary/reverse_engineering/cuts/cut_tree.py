@@ -90,7 +90,7 @@ class Caps:
         return cls(least, numerators.copy(), denominators.copy())
 
     def hopeless(self, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which parts break the principle by their size alone, whatever the values of their people."""
+        """Which parts break the principle by their size alone, for any values of their people."""
         distinct, place = np.unique(sizes, return_inverse=True)
         broken = [
             size < self.least or int((size * self.numerators // self.denominators).sum()) < size
@@ -99,7 +99,7 @@ class Caps:
         return np.array(broken, bool)[place.reshape(-1)] if len(sizes) else np.zeros(0, bool)
 
     def smallest(self, most: int) -> int:
-        """How many records a safe part has at least; one more than ``most`` if none of up to so many is safe."""
+        """The least number of records of a safe part; one more than ``most`` if no part of up to so many is safe."""
         for size in range(self.least, most + 1):
             if not self.hopeless(np.array([size]))[0]:
                 return size
@@ -116,7 +116,7 @@ class TriedCuts(FailedCuts):
 
 
 class _Laid(Rows):
-    """The people, laid out for cutting, whose sides can be read."""
+    """The people, arranged for cutting, so that the sides of a cut can be read off."""
 
     def sides(self, nodes: Nodes, cuts: Cuts) -> NDArray[np.int32]:
         """The people of both parts of every cut, the left ones before the right ones."""
@@ -202,7 +202,7 @@ class DecisionTree:
         self.who, self.label = self._candidates()
 
     def rebuilt(self) -> TriedCuts:
-        """Descend as the algorithm did; collect the cuts that failed and can tell something."""
+        """Follow the algorithm down its tree, and collect the cuts that failed and may reveal something."""
         nodes = self.dividing.whole()
         group = np.full(self.people.n_tuples, -1, np.int32)
         failed: list[tuple[Any, ...]] = []
@@ -250,7 +250,7 @@ class DecisionTree:
         return who, label[entries]
 
     def _along_order(self, seats: Seats, matches: Matches, order: NDArray[np.int32]) -> NDArray[np.int64] | None:
-        """Groups of exact values are runs of the order: their first and last kinds of people put them in a row."""
+        """Order groups of exact values along the order: each is a run, from its first to its last kind of people."""
         if (np.diff(matches.offsets) == 0).any():
             return None
         kinds, of_kind = self.task.kinds, matches.of_match
@@ -274,7 +274,7 @@ class DecisionTree:
         return labels
 
     def _made(self, nodes: Nodes, cuts: Cuts, people: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which cuts have no group on both sides; refuses if that cannot be told."""
+        """Which cuts were made: those without a group on both sides; refused where that cannot be decided."""
         n_groups, sizes = self.published.n_groups, self.published.sizes
         starts = np.append(0, np.cumsum(nodes.sizes))
         node = np.full(self.people.n_tuples, -1)
@@ -429,7 +429,7 @@ class DecisionTree:
 
 
 def _places(nodes: Nodes) -> NDArray[np.int64]:
-    """The places of all nodes, one node after another."""
+    """All indices that belong to the nodes, one node after another."""
     before = np.append(0, np.cumsum(nodes.sizes))
     return np.repeat(nodes.starts - before[:-1], nodes.sizes) + np.arange(before[-1])
 

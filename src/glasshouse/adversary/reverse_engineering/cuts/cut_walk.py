@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probabilities after many failed cuts whose worlds cannot be counted: a walk over them by exchanges in groups.
+"""Probabilities after many failed cuts, sampled by a Markov chain that exchanges values within groups.
 
 All worlds that give every group its published values, and in which every cut fails, are equally likely. The walk holds
 such a world. A move exchanges the values of two people of a group whose values are not known, or of several pairs
@@ -139,7 +139,7 @@ def sample_failed_cuts(
 
 
 class _Layout:
-    """Who can change places with whom, and which cuts that may change; the same for all walks."""
+    """Which people can exchange values, and which cuts an exchange may change; the same for all chains."""
 
     def __init__(self, cuts: FailedCuts) -> None:
         self.cuts = cuts
@@ -175,7 +175,7 @@ class _Layout:
         self.member_key = np.concatenate([*nobody, *(part.member_key for part in parts)])
 
     def _number_slots(self, parts: list[_Part]) -> None:
-        """Number, of every cut that tells something, the values that may break the principle."""
+        """Number the values that may break the principle, for every cut that reveals something."""
         none = [np.empty(0, np.int64)]
         key, value, cap = (
             np.concatenate([*none, *(getattr(part, name) for part in parts)]) for name in ("key", "value", "cap")
@@ -247,7 +247,7 @@ class _Layout:
 
     @cached_property
     def structure(self) -> tuple[NDArray[Any], ...]:
-        """What a world's kernels need to know of its groups, cells, cuts and slots."""
+        """What the kernels need to know of the groups, cells, cuts and slots of a world."""
         return (
             self.group_of,
             self.places,
@@ -411,7 +411,7 @@ def _mixed(key: NDArray[np.int64], multiplier: int) -> NDArray[np.uint64]:
 
 
 class _Walk:
-    """One chain: a world in which every cut fails, and its own random numbers."""
+    """One Markov chain: a world in which every cut fails, and a random number generator of its own."""
 
     def __init__(self, layout: _Layout, source: Source, start: NDArray[np.int32] | None, name: str) -> None:
         self.layout = layout
@@ -471,7 +471,7 @@ class _Walk:
         return float(self.tally[2] / self.layout.n_places)
 
     def sweep(self, n: int) -> NDArray[np.float64]:
-        """Make ``n`` moves a person; then how likely people of every cell have each value after one move more."""
+        """Make ``n`` moves per person; then give how likely each cell's people have each value after one more move."""
         layout = self.layout
         self.walk(n * layout.n_places)
         looked, shares, squares = np.zeros((3, int(layout.pair_offsets[-1])))

@@ -46,7 +46,7 @@ _Ways = dict[int, list[tuple[int, ...]]]  # by type, how the records of a value 
 
 
 class TooManyStates(Exception):
-    """There are more ways to go through than allowed."""
+    """More states are needed than allowed."""
 
 
 class Cell(NamedTuple):
@@ -195,7 +195,7 @@ class _Successes:
         return inside
 
     def _heavy(self) -> list[int] | None:
-        """The types of values that can have too many records in a part; None if one has in any world."""
+        """The types of values of which a part may have too many records; None if a value always has too many."""
         heavy = []
         parts = range(2 * len(self.cuts))
         inside = [[self._inside(g, part) for g in range(self.n_groups)] for part in parts]
@@ -322,7 +322,7 @@ class _Successes:
 def beliefs_of(
     profile: Profile, most_states: int, *, telling: float = _TELLING, few: int = _FEW
 ) -> list[list[float]] | None:
-    """`exact_beliefs` in floating point; in whole numbers where too little would be left of floating point.
+    """The results of `exact_beliefs` in floating point; in whole numbers where floating point would lose too much.
 
     That is so if all cuts fail in less than the share ``telling`` of all worlds; and for ``few`` people whole numbers
     cost little. `TooManyStates` if more than ``most_states`` moves from one state to another would be made.
@@ -433,7 +433,7 @@ _scratch: dict[str, Any] = {}
 
 
 def _pool(states: int) -> tuple[Any, ...]:
-    """Room for states, kept from one call to the next: a table of hashes, keys, and two weights each."""
+    """Memory for states, reused from call to call: a hash table, keys, and two weights for each state."""
     if _scratch.get("states", 0) < states:
         size = 1 << (2 * states - 1).bit_length()
         _scratch.update(

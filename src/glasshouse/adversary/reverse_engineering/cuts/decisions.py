@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dividing algorithm tells by the cuts that it did not make: Mondrian, even splits and Symmetric Grouping.
+"""What the cuts that a dividing algorithm did not make reveal: Mondrian, even splits and Symmetric Grouping.
 
 The tree of decisions is rebuilt (`cut_tree`); worlds in which a cut that was not made would have been safe are ruled
 out (`failed_cuts`).
@@ -70,7 +70,7 @@ value')
     most_moves: int = 10_000_000  # some seconds
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """The list must be the people in the table, each with any value before the release."""
+        """The reason to refuse: the list must be the people in the table, any of whom may have any value before."""
         if len(task.release.recipe.sensitive) > 1:
             return NotSupported(
                 "the analysis of rejected cuts does not support several sensitive columns", instead=SMALL
@@ -149,7 +149,7 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
 def _averaged(
     kinds: Kinds, cuts: TriedCuts, beliefs: CutBeliefs
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Beliefs]:
-    """People with equal values whom a secret order parted look alike: each is any of them, equally likely."""
+    """Average over people with equal values whom a secret order separated: each of them may be any of them."""
     known = np.flatnonzero(cuts.fixed >= 0)
     place = beliefs.kind.copy()
     place[known] = -1  # of others
@@ -205,7 +205,7 @@ class _Because:
 
     @cached_property
     def _smallest(self) -> NDArray[np.int64]:
-        """For every group the cut of the fewest people that would have parted it; -1 if there is none."""
+        """For every group the cut of the fewest people that would have divided it; -1 if there is none."""
         cuts, sides = self.cuts, []
         n_left, n_right = np.diff(cuts.left_offsets), np.diff(cuts.right_offsets)
         for people, sizes in ((cuts.left, n_left), (cuts.right, n_right)):

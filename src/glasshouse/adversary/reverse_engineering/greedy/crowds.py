@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Crowds: corrupted people who stand somewhere among others with the same quasi-identifiers, nobody knows where.
+"""Crowds: corrupted people at unknown places in the order, among others with the same quasi-identifiers.
 
 Every way to place them is weighed by how likely the groups are that it leaves to be explained.
 """
@@ -37,7 +37,7 @@ _Seat = tuple[int, int, int]  # run, start and bucket
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """People with equal quasi-identifiers, some of whom are corrupted; who stands where is secret."""
+    """People with equal quasi-identifiers, some of whom are corrupted; their places in the order are secret."""
 
     values: dict[int, int]  # of the corrupted
     seats: tuple[tuple[_Seat, int], ...]  # places in runs that also hold others, with how many there are
@@ -146,7 +146,7 @@ def weigh(attack: Explained, crowds: list[Crowd]) -> set[int]:
 
 
 def _put_within(attack: Explained, crowd: Crowd, left: dict[int, float]) -> None:
-    """In groups inside the cell as many of each value are left, on average, as corrupted people were not placed on."""
+    """Store for groups inside the cell the values that the corrupted people placed there leave, on average."""
     for run in crowd.within:
         codes, counts = attack.histogram(run)
         whole = counts * np.array([left[value] for value in codes.tolist()])
@@ -207,7 +207,7 @@ def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:
 
 
 def dropped_known() -> NotSupported:
-    """It is not known whether somebody who is corrupted is published at all."""
+    """The error for a corrupted person of whom it is not known whether the person is published."""
     return NotSupported(
         "reverse engineering does not support known values (corrupted=) of people who may have been dropped",
         instead="leave these people out of the people with known values",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of an order that became groups, when a group is complete, and how the prefixes of a run can be told apart.
+"""Runs of an order that became groups, when a group is complete, and how to represent the prefixes of a run as states.
 
 Kinds of run are told apart. *Seen*: a group that others follow, or the last if rests are dropped. *Merged*: the
 last group, which may consist of several that were closed and a rest that was not complete and joined them. *Hidden*:
@@ -44,11 +44,11 @@ class Frequencies:
     ell: int
 
     def complete(self, held: Integers, size: Any, run: Run) -> NDArray[np.bool_]:
-        """Judge groups of ``size`` records (each, or all alike) by how many each value has: one row a group."""
+        """Judge groups of ``size`` records (one size each, or one for all) by their counts of values; a row a group."""
         return np.asarray(held[:, run.counted].max(axis=1, initial=0) * self.ell <= size)
 
     def key(self, run: Run) -> tuple[Any, ...]:
-        """Runs with equal keys are alike but for the names of their values; entries sorted."""
+        """A key that is equal for runs that differ only in the names of their values; entries are sorted."""
         return (run.sizes, tuple(sorted(zip(run.counts.tolist(), run.counted.tolist(), strict=True))))
 
 
@@ -94,7 +94,7 @@ class Closeness:
         return np.asarray(work * self.denominator <= sizes * (self.most * self.numerator), bool)
 
     def key(self, run: Run) -> tuple[Any, ...]:
-        """Runs with equal keys are alike, names of values included."""
+        """A key that is equal for runs that are equal, names of values included."""
         return (run.sizes, tuple(zip(run.codes.tolist(), run.counts.tolist(), strict=True)))
 
 
@@ -122,7 +122,7 @@ class Run:
         return np.cumsum([0, *self.sizes])
 
     def unknown(self) -> Integers:
-        """Of how many of them the attacker has not found out the value."""
+        """How many people before each border have a value that the attacker has not found out."""
         return np.asarray(self.borders() - self.found_out().sum(axis=1))
 
     def found_out(self) -> Integers:
@@ -166,7 +166,7 @@ class _Spread:
         return len(self.first) - 1
 
     def highest(self, of_level: Integers) -> Integers:
-        """For every way the largest number among the levels that have a value."""
+        """The largest level of any value, for every way."""
         return of_level if self.ways is None else np.where(self.ways > 0, of_level, -1).max(axis=1, initial=-1)
 
 
@@ -215,7 +215,7 @@ def _spread(count: int, alike: int, cuts: bool) -> _Spread:  # noqa: FBT001
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """How the prefixes of a run can be told apart, as far as it matters: values in classes, and the lump of others.
+    """The states of a run's prefixes, as far as they matter: values in classes, and all other values as one lump.
 
     A class matters up to some border. A value of which there are c records cannot break l-diversity once c buckets are
     full: from then on it belongs to the lump.
@@ -278,7 +278,7 @@ class States:
         return sum(until <= bucket for until in self.until)
 
     def built(self, bucket: int, limit: int) -> Built:
-        """The states of a bucket, which have drawn at most ``limit`` records."""
+        """The states of a bucket after at most ``limit`` records were drawn."""
         n_forgotten = self.n_forgotten(bucket)
         forgotten = [entry for entries in self.classes[:n_forgotten] for entry in entries]
         spreads = [

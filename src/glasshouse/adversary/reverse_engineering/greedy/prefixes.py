@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a group that was grown bucket by bucket tells about its people: at which prefixes it was not closed.
+"""What a group that was grown bucket by bucket reveals about its people: at which prefixes it was not closed.
 
 MINIMALITY 4.2 and 4.3. A group of m buckets was published, so it was closed at none of its proper prefixes. Under GG
 none of them was complete; under RGG a world weighs p to the number of those that were. The chances of each prefix's
@@ -50,7 +50,7 @@ _TRIALS_GROW = 1 << 5  # and at most so many times as many
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What a run tells."""
+    """The result for a run: probabilities, and how likely the run is."""
 
     # for each bucket and value the probability that a record of the bucket has it, if it was not found out
     beliefs: Floats
@@ -97,7 +97,7 @@ def solve(
 
 
 def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
-    """Carry chances forward and hopes backward, where every border that is no end was passed.
+    """Compute forward and backward probabilities, given that the group was not closed at any border before its end.
 
     Beside the chance of every state goes, for the lump and for every class that has been forgotten into it, that chance
     times how many of its records are expected to be left.
@@ -267,7 +267,7 @@ def _at_end(run: Run, judged: Judged, since: int) -> Floats:
 
 
 def _by_entry(states: States, shares: Floats) -> Floats:
-    """Share probabilities of classes out to their values."""
+    """Divide the probabilities of classes among their values."""
     beliefs = np.zeros(len(states.left))
     for entries, share in zip(states.classes, shares.tolist(), strict=False):
         beliefs[list(entries)] = share / len(entries)
@@ -284,7 +284,7 @@ def _by_entry(states: States, shares: Floats) -> Floats:
 def _sampled(
     run: Run, judge: Judge, p: Fraction, states: States, *, error: float, source: Source, most_trials: int
 ) -> Solved:
-    """Draw arrangements, and keep those that the algorithm makes the run of: independent ones, exactly."""
+    """Draw independent arrangements, and keep those from which the algorithm makes the run; the sampling is exact."""
     lumped = _lumped(run, states) if isinstance(judge, Frequencies) else run
     unknown = np.maximum(np.diff(run.unknown()), 1)[:, np.newaxis]
     total = np.zeros((run.n_buckets, len(lumped.codes)))
@@ -334,7 +334,7 @@ def _lumped(run: Run, states: States) -> Run:
 
 
 def _unlumped(run: Run, states: States, lumped: Run, *found: Floats) -> tuple[Floats, ...]:
-    """Share what was found of the lump out to its values."""
+    """Divide what was found for the merged values among them."""
     if lumped is run:
         return found
     own, others = [entry for entries in states.classes for entry in entries], list(states.lump)
@@ -349,7 +349,7 @@ def _unlumped(run: Run, states: States, lumped: Run, *found: Floats) -> tuple[Fl
 
 
 def _trials(run: Run, judge: Judge, p: Fraction, source: Source, n_trials: int) -> Iterator[Integers]:
-    """Arrangements that give the run, out of a number of uniform ones: for each, bucket and value the records."""
+    """Those of a number of uniform arrangements that give the run: for each of them the records by bucket and value."""
     kernels = compiled(_KERNELS)
     m, u, found, borders = run.n_buckets, len(run.codes), run.found_out(), np.cumsum([0, *run.sizes])
     at = borders - found.sum(axis=1)

@@ -77,7 +77,7 @@ class Layout:
 
 
 def lay_out(task: Task, method: Greedy | RandomisedGreedy, size: int) -> Layout:
-    """Find the run of every published group, where a bucket has ``size`` people; identifiers break ties, if any."""
+    """Find the run of every published group, for buckets of ``size`` people; identifiers, if any, break ties."""
     people, published, taxonomies = task.people, task.contents, task.recoding.layout is TAXONOMIES
     seats = next((seats for seats in published.seats if len(seats.quasi) == len(people.quasi)), None)
     if seats is None:
@@ -142,7 +142,7 @@ def _cells(columns: tuple[Column, ...], rows: NDArray[np.int32], *, taxonomies: 
 
 
 class _Finder:
-    """Looks for the groups' places."""
+    """Looks for the places of the groups along the order."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class _Finder:
             self.shown.append(seats.of_seat[place[column.name]])
 
     def _sides(self, side: int) -> Iterator[NDArray[np.int32]]:
-        """For each attribute the least (0) or largest (1) code of every seat."""
+        """The smallest (0) or largest (1) code of every seat, for each attribute."""
         for ends, shown in zip(self.ends, self.shown, strict=True):
             yield ends[:, side][shown]
 
@@ -235,7 +235,7 @@ class _Finder:
     # anything
 
     def by_search(self, *, together: bool) -> NDArray[np.int32]:
-        """Try which group can come next, and go back where none can; `NotSupported` if there are several ways."""
+        """Find the order by search with backtracking; `NotSupported` if there are several ways."""
         first = np.flatnonzero(self.fresh)
         cell = np.cumsum(self.fresh) - 1
         sizes, seats = self.published.sizes, self.seats
@@ -351,7 +351,7 @@ def _node(column: Column, low: int, high: int) -> tuple[int, int]:
 def _numbered(
     cells: list[NDArray[np.int32]], seats: Iterator[NDArray[np.int32]], n_seats: int, factors: list[int]
 ) -> Integers | None:
-    """For each seat the number of its cell; None where a seat shows what nobody has."""
+    """The number of each seat's cell; None where a seat shows a value that nobody has."""
     n_cells = len(cells[0])
     own, shown = np.zeros(n_cells, np.int64), np.zeros(n_seats, np.int64)
     largest = 1

@@ -88,7 +88,7 @@ class GreedyGroups(Strategy):
     most_trials: int = 100_000_000
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """The list must be the people in the table, and the principle one that is judged bucket by bucket."""
+        """The reason to refuse: the list must be the people in the table; the principle must be judged by bucket."""
         release, knowledge, principle = task.release, task.knowledge, task.principle
         judged = principle is not None and (principle.terms.one_in or principle.terms.closeness) is not None
         if not judged or len(release.recipe.sensitive) > 1:
@@ -142,7 +142,7 @@ class GreedyGroups(Strategy):
         return None
 
     def believe(self, task: Task) -> Posterior:
-        """Explain every group, and add up what that means for people."""
+        """Solve every group, and collect what that means for people."""
         return Explained(task, self).posterior()
 
 
@@ -195,7 +195,7 @@ def _domain(published: Published, distance: str | None, external: Microdata) -> 
 
 
 class Explained:
-    """Explains the runs, and adds up what that means for people."""
+    """Solves all runs, and collects what that means for people."""
 
     def __init__(self, task: Task, limits: GreedyGroups) -> None:
         self.task, self.limits = task, limits
@@ -261,7 +261,7 @@ class Explained:
         return found
 
     def _places_of_known(self) -> dict[int, Integers]:
-        """Runs with corrupted people: for every bucket and entry how many."""
+        """The runs with corrupted people: how many, by bucket and entry."""
         fixed: dict[int, Integers] = {}
         for at, value in zip(self._position.tolist(), self.known.values(), strict=True):
             run = int(np.searchsorted(self.starts, at, side="right")) - 1
@@ -395,7 +395,7 @@ class Explained:
         return self.length - beliefs.size
 
     def _answer(self, question: Run) -> Solved:
-        """Solve a run; what has been asked before is not solved again."""
+        """Solve a run; a problem that was solved before is looked up."""
         key = (question.kind, *self.judge.key(question))
         if question.fixed is not None or question.kind != "seen":
             told = None if question.fixed is None else question.fixed.tolist()
@@ -438,14 +438,14 @@ class Explained:
         return done
 
     def possible(self, run: int, fixed: Integers) -> Solved:
-        """The answer, or no weight."""
+        """The answer; with a weight of zero if these values are impossible."""
         try:
             return self._solved(self._run(run, self._kind(run), fixed), (run, fixed.tolist()))
         except InputError:
             return Solved(np.zeros((int(self.n_buckets[run]), fixed.shape[1])), -np.inf)
 
     def slots(self, run: int) -> Iterator[tuple[int, int, int]]:
-        """What cells have in the buckets of a run: start, stop and bucket."""
+        """The parts of a run that lie in one cell and one bucket: start, stop and bucket."""
         fresh, size = self.layout.fresh, self.size
         start, stop = int(self.starts[run]), int(self.starts[run + 1])
         marks = {start, *(start + np.flatnonzero(fresh[start:stop])).tolist(), *range(start, stop, size)}
@@ -456,7 +456,7 @@ class Explained:
     # dropped people
 
     def _explain_dropped(self) -> None:
-        """Add a run of the people who are not published; what they have has to be imagined."""
+        """Add a run of the people who are not published, whose values are unknown."""
         task, n = self.task, self.task.people.n_tuples
         sizes = self._sizes(self.n_dropped)
         values = np.arange(len(task.contents.values))
@@ -535,7 +535,7 @@ class Explained:
         )
 
     def _bucket_marks(self) -> NDArray[np.uint8]:
-        """Where a kind begins if it is known who stands where: with a run, and with a bucket judged by itself."""
+        """Where a kind begins if everybody's place is known: at a run, and at a bucket that is judged separately."""
         marks = np.zeros(self.task.people.n_tuples, np.uint8)
         marks[self.starts[:-1]] = 1
         for run in np.flatnonzero((self.table >= 0) & (self.n_buckets > 1)).tolist():
@@ -609,7 +609,7 @@ class _Because:
         )
 
     def _share(self, run: int, at: int, value: int) -> float:
-        """The probability of the value for a person who stands there, or is first in the run."""
+        """The probability of the value for a person at that place, or for the first person of the run."""
         attack = self.attack
         start = int(attack.offsets[attack.group[run]])
         codes, counts = attack.histogram(run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""People whom a greedy method left out at the end of its order: what they may have, so that they made no group."""
+"""People whom a greedy method left out at the end of its order: the values with which they would not make a group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["unpublished_beliefs"]
 def unpublished_beliefs(
     sizes: tuple[int, ...], *, counted: NDArray[np.bool_], ell: int, p: Fraction, room: Integers, most_states: int
 ) -> Floats:
-    """Probabilities for people who are not published: their values are free, as long as they make no group.
+    """Probabilities for people who are not published: they may have any values with which they make no group.
 
     Values that are not counted are one kind to the algorithm. All in exact numbers, place by place.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows that the table was divided by Mirror or Sift learns what is published, and no more.
+"""For tables divided by Mirror or Sift, an attacker who knows the method learns the published shares and no more.
 
 Theorems M1 and M2 say more than a bound. Of a person known to be in a group every value has exactly the probability of
 its share of the group. Where leaves are groups, and in the balanced groups of a refined leaf, that is what exchanging
@@ -86,7 +86,7 @@ class PublishedShares(Strategy):
     takes_columns = True
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """Its theorems are for an attacker who has corrupted nobody and has no prior for single people.
+        """The reason to refuse: the theorems allow no corrupted people, and no prior for single people.
 
         Theorem J1 adds those who know other columns, or how columns go together, and not both.
         """
@@ -127,7 +127,7 @@ class PublishedShares(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class LargestShares(PublishedShares):
-    """Believe nothing above the largest share of a value in any group that a person can be in.
+    """Bound every probability by the largest share of a value in any group in which the person can be.
 
     However likely each of the groups is, the probability is an average of their shares. Of people for whom it is known
     exactly, it is given exactly. Of a box that may stand for several groups no shares are known; they are taken to be
@@ -227,12 +227,12 @@ class _Table:
 
     @cached_property
     def capacity(self) -> Integers:
-        """The records of every place."""
+        """The number of records at every place."""
         return np.bincount(self.seats.place, weights=self.seats.count, minlength=len(self.seats)).astype(np.int64)
 
     @property
     def has_people(self) -> bool:
-        """Whether there are enough people on the list for every place."""
+        """Whether the list has enough people for every place."""
         return bool((self.rivals >= self.capacity).all())
 
     def _full(self) -> Flags:
@@ -241,7 +241,7 @@ class _Table:
         return np.asarray(self.rivals[place] == self.capacity[place])
 
     def narrowed(self, n_alike: Integers) -> _Table:
-        """Leave out other places of people who must be at one."""
+        """Remove the other places of people who must be at one place."""
         table = self
         while not (kept := table._full() | ~table.sure(n_alike)[table.kind]).all():
             table = self._counted(self.seats, table.kind[kept], table.seat[kept], n_alike)
@@ -297,7 +297,7 @@ class _Table:
 
 @dataclass(frozen=True, eq=False)
 class _Believed:
-    """Probabilities of every kind of people: the largest that there can be, and what they are where that is known."""
+    """Probabilities of every kind of people: upper bounds, and the exact ones where these are known."""
 
     task: Task
     fit: _Fit
@@ -340,14 +340,14 @@ class _Believed:
 
     @cached_property
     def presence(self) -> Floats:
-        """How sure it is that a person of each kind is in the table, at most."""
+        """The largest probability that a person of each kind is in the table."""
         fits = np.diff(self.fit.starts) > 0
         tuples = np.bincount(self.fit.of_pair, weights=self.fit.tuples, minlength=len(fits))
         return np.where(fits & self.is_shared & ~self.fit.sure, np.minimum(1.0, tuples / self.fit.n_alike), fits * 1.0)
 
     @cached_property
     def shared(self) -> Floats:
-        """Probabilities in the average of the groups, each as likely as such records are there; as `most`."""
+        """The average shares over the groups, each weighted by its number of such records; in the form of `most`."""
         fit, published = self.fit, self.task.contents
         total = np.bincount(fit.of_pair, weights=fit.tuples, minlength=len(fit.n_alike))
         weight = fit.tuples / total[fit.of_pair] * self.presence[fit.of_pair]
@@ -443,7 +443,7 @@ def _jointly(task: Task) -> bool:
 
 
 def _caps(principle: Principle | None, published: Published) -> Floats:
-    """The largest share that the principle allows each value in a group, as far as that is easily told."""
+    """The largest share that the principle allows each value in a group, as far as that is easily found."""
     caps = np.ones(len(published.values))
     for terms in () if principle is None else (one.terms for one in principle.singles()):
         for cap in terms.caps or ():
@@ -455,5 +455,5 @@ def _caps(principle: Principle | None, published: Published) -> Floats:
 
 
 def _least(terms: Terms, method: Mirror) -> int:
-    """How many records a leaf has at least."""
+    """The least number of records of a leaf."""
     return max(1, method.floor or (0 if terms.smallest_group else _FLOOR), terms.smallest_group)

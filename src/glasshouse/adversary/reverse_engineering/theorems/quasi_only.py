@@ -62,7 +62,7 @@ _SAME = "the prior changes nothing: all possible tables have the same sensitive 
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiOnly(Strategy):
-    """Believe, exactly, what follows from the release and from dividing one's own list; at any size.
+    """Compute, exactly, what follows from the release and from dividing the attacker's own list; for any size.
 
     Everybody in the table must be on the attacker's list. Others may be, if it is known that they are not in the table,
     or if they fit nothing in it. The principle must not look at sensitive values.
@@ -94,7 +94,7 @@ class QuasiOnly(Strategy):
     needs_ties = False  # the list is divided again
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """Groups must be a function of quasi-identifiers, and the attacker hold nothing that tells more."""
+        """The reason to refuse: groups must depend on quasi-identifiers alone, and nothing else may be known."""
         method, release = task.method, task.release
         if method == Mondrian(partitioning="relaxed"):
             return NotSupported(
@@ -135,7 +135,7 @@ class QuasiOnlyBound(QuasiOnly):
     is_bound = True
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """As for exact probabilities; and nobody may be corrupted."""
+        """The reason to refuse: as for exact probabilities; and nobody may be corrupted."""
         if any(value is not ABSENT for value in task.knowledge.corrupted.values()):
             return NotSupported(
                 "this bound does not cover an attacker who knows values of other people (corrupted=)", instead=SMALL
@@ -185,7 +185,7 @@ def _fitting(task: Task) -> Integers:
 
 
 def _in_table(task: Task) -> Integers:
-    """The rows of everybody in the table; refuses where that cannot be told."""
+    """The rows of everybody in the table; refused if these cannot be found."""
     n = int(task.contents.sizes.sum())
     inside = task.known() != GONE
     if inside.sum() > n:  # who fits nothing is not there either
@@ -212,7 +212,7 @@ def _lost(n: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """The list, divided again. A *look* is what stands in the release for a group; groups of one look are one.
+    """The list, divided again. A *look* is what the release shows of a group; groups with the same look count as one.
 
     ``look``: of every person on the list, -1 of who is not in the table; ``sizes``: records of every look; ``entries``:
     look and value as one ascending number, with their ``counts``; ``several``: whether a look stands for several groups
@@ -355,7 +355,7 @@ def _divided_again(task: Task, rows: Integers) -> tuple[Groups, Published]:
 
 
 def _looks(published: Published) -> list[Hashable]:
-    """What stands for every group in place of its people: how many they are, and which cells how often, by table."""
+    """What the release would show for every group: its size, and which cells how often, by table."""
     found: list[list[Hashable]] = [[size] for size in published.sizes.tolist()]
     for seats in published.seats:
         texts = [np.array(cells, object)[shown] for cells, shown in zip(seats.cells, seats.of_seat, strict=True)]

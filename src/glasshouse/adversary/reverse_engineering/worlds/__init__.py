@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every table that may have given a release, tried one after the other.
+"""Attacks that try every table (world) from which the algorithm may have made a release.
 
 `every_world` is the strategy. `worlds` lists the tables, `replay` publishes each of them again, `enumeration` adds up
 exact probabilities over all random choices (`draws`), and `walk` samples worlds where they are too many.

@@ -130,7 +130,7 @@ class _Run:
 
 
 class EnumeratingDraws:
-    """The draws of one run of `every_run`: all of `glasshouse.randomness.Draws`, and nothing that is not finite."""
+    """The draws of one run of `every_run`: all finite draws of `glasshouse.randomness.Draws`."""
 
     is_seeded = False  # every choice is made, so that nothing needs an order that a seed could repeat
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows the algorithm, exactly: TRANSPARENT Proposition 1, for tables small enough to try all.
+"""Exact attack with knowledge of the algorithm: TRANSPARENT Proposition 1, for tables small enough to try all worlds.
 
 For every world that is possible, and every random choice, the algorithm is run, to see whether it publishes what was
 published. The probability that a person has a value is the share of the worlds where the person has it, each weighted
@@ -54,7 +54,7 @@ class ExactBeliefs:
     n_runs: int  # how often the algorithm was run
 
     def worst(self) -> tuple[int, Any, Fraction]:
-        """The highest probability: of whom, in what, how high."""
+        """The highest probability: the person, the value, and the probability."""
         return max(
             ((row, value, belief) for row, beliefs in self.of.items() for value, belief in beliefs.items()),
             key=lambda found: found[2],
@@ -215,7 +215,7 @@ class _Function:
 
 
 def runner_of(algorithm: Any, seen: Callable[[Any], Hashable] | None) -> Any:
-    """What runs an algorithm on an imagined table, and says what is compared."""
+    """The function that runs an algorithm on an imagined table and returns what is compared with the release."""
     if isinstance(algorithm, tuple) and len(algorithm) == 3:
         principle, method, recoding = algorithm
         algorithm = Rerun(principle=principle, method=method, recoding=recoding)
@@ -311,7 +311,7 @@ def _weights(prior: Mapping[Any, Any] | None, worlds: Worlds) -> Callable[[World
 
 
 def scaled_priors(prior: Mapping[Any, Any], worlds: Worlds) -> dict[int, dict[Any, Fraction]]:
-    """For every row with a prior, and no known value, its weights, summing to the number of values as uniform ones."""
+    """The weights of every row with a prior and no known value; they sum to the number of values, as uniform ones."""
     personal = any(isinstance(weights, Mapping) for weights in prior.values())
     found = {}
     for row in range(worlds.n_people):

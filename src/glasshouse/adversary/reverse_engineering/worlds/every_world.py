@@ -38,13 +38,13 @@ class SampledWorlds(Strategy):
     most_runs: int = 1_000_000
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """A walk fills one column."""
+        """The reason to refuse: a Markov chain fills one column only."""
         if len(task.release.recipe.sensitive) > 1:
             return NotSupported("sampling of possible tables does not support several sensitive columns", instead=SMALL)
         return super().refuses(task)
 
     def believe(self, task: Task) -> Posterior:
-        """As several chains find it."""
+        """Compute the probabilities as several chains find them."""
         given = _given(task)
         values = given.pop("values")
         unnamed = _stand_ins(list(values), 1 if UNPUBLISHED in task.contents.values else 0)
@@ -71,7 +71,7 @@ class EveryWorld(SampledWorlds):
     most_worlds: int = 100_000
 
     def refuses(self, task: Task) -> NotSupported | None:
-        """There must be few people whose values are not known: even counting the worlds would take long otherwise."""
+        """The reason to refuse: too many people have unknown values; even counting the worlds would take too long."""
         unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
         if unknown > _MOST_UNKNOWN:
             return NotSupported(
@@ -102,7 +102,7 @@ class EveryWorld(SampledWorlds):
         return _posterior(task, found, notes)
 
     def _tried(self, task: Task, numbers: range) -> tuple[ExactBeliefs, int]:
-        """Try with so many more values as there must be; and how many these are."""
+        """Try the worlds with as many additional values as there must be; also returns their number."""
         given = _given(task)
         values, beside = given.pop("values"), columns_beside(task, self.most_worlds)
         for n_others in numbers:

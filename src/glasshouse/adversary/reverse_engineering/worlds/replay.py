@@ -91,12 +91,12 @@ class Rerun:
         return found, n_runs
 
     def seen(self, published: Any) -> Hashable:
-        """What is published, as it is compared with what an imagined table gives."""
+        """What is published, in the form in which it is compared with the result of an imagined table."""
         return up_to_numbering(published, apart=_published_sensitive(published) if self._shuffles else ())
 
     @property
     def _shuffles(self) -> bool:
-        """Whether values are shuffled inside their groups, which the content is compared without."""
+        """Whether values are shuffled inside their groups, so that their order must be ignored in comparisons."""
         return self.recoding.layout is PERMUTATION
 
     def _divided(self, table: Microdata, draws: EnumeratingDraws) -> _Outcome | None:
@@ -184,7 +184,7 @@ class _Ties:
 def up_to_numbering(
     published: Any, *, numbers: Collection[str] = (GROUP, BATCH), apart: Collection[str] = ()
 ) -> Hashable:
-    """What tables tell if group numbers are random: for each group its rows in every table, in no order.
+    """The content of tables, ignoring random group numbers: for each group its rows in every table, unordered.
 
     Tables belong together by the columns ``numbers``, which have the number of a group. The values of the columns
     ``apart`` were shuffled inside every group: they belong to the group, and to no row.
@@ -214,7 +214,7 @@ def up_to_numbering(
 
 
 def as_it_stands(published: Any) -> Hashable:
-    """What is published with nothing left out: tables with their rows in order, anything else as it is."""
+    """The published content, complete: tables with their rows in order, anything else unchanged."""
     if isinstance(published, Hashable) and not hasattr(published, "tables") and not hasattr(published, "column_names"):
         return published
     return tuple(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows the algorithm, by sampling: a Markov chain over the worlds that may have given the release.
+"""Sampled attack with knowledge of the algorithm: a Markov chain over the worlds that may have given the release.
 
 Where there are too many worlds to try all (`enumeration`), they are walked over. The chain stands at a world that may
 have given what was published; it proposes another, runs the algorithm on it with every random choice, and goes there
@@ -233,7 +233,7 @@ class _Likelihood:
 
 
 def _parts(published: Any) -> Counter[Any]:
-    """Everything that a nested value is made of, at every depth."""
+    """All elements of a nested value, at every depth."""
     found: Counter[Any] = Counter()
     stack = [published]
     while stack:
@@ -248,7 +248,7 @@ def _parts(published: Any) -> Counter[Any]:
 
 
 class _Moves:
-    """Proposals: other orders of the values of some people, as likely back as forth."""
+    """Symmetric proposals: other orders of the values of some people."""
 
     def __init__(self, space: Space, people: Microdata) -> None:
         self.space = space
@@ -287,7 +287,7 @@ class _Moves:
         return self._traded(found, source, 1 + source.below(max(1, min(6, len(self.free) // 2))))
 
     def _exchanged(self, found: Codes, source: Source) -> tuple[Codes, list[int], tuple[int, int] | None]:
-        """A pair exchanges its values; sometimes several pairs do, one after the other."""
+        """Exchange the values of a pair; sometimes of several pairs in turn."""
         rows: list[int] = []
         while True:
             a, b = self._pair(source)
@@ -304,7 +304,7 @@ class _Moves:
         return rows
 
     def _replaced(self, codes: Codes, source: Source) -> tuple[Codes, list[int], None]:
-        """Somebody gets any value, or leaves the table; sometimes several do."""
+        """Give a person any value, or remove the person from the table; sometimes several people."""
         found, rows = codes.copy(), []
         if self.free:
             while True:
@@ -333,7 +333,7 @@ class _Moves:
         return order[first : first + size]
 
     def _traded(self, found: Codes, source: Source, size: int) -> tuple[Codes, list[int], None]:
-        """Two neighbourhoods of one order exchange their values, person by person."""
+        """Exchange the values of two neighbourhoods of one order, person by person."""
         order = self.orders[source.below(len(self.orders))]
         first, second = source.below(len(order) - size + 1), source.below(len(order) - size + 1)
         if abs(first - second) < size:
@@ -343,7 +343,7 @@ class _Moves:
         return found, [*one, *other], None
 
     def learn(self, pair: tuple[int, int] | None, *, taken: bool) -> None:
-        """Something was proposed, perhaps the exchange of a pair; while warming up that is learned from."""
+        """Take note of a proposal, perhaps the exchange of a pair; proposals are adapted during warm-up only."""
         if self.n_left <= 0:
             return
         self.n_left -= 1
@@ -374,7 +374,7 @@ class _Moves:
 
 @dataclass(eq=False)
 class _Walk:
-    """One chain."""
+    """One Markov chain."""
 
     space: Space
     likelihood: _Likelihood
@@ -398,7 +398,7 @@ class _Walk:
         return self.n_taken if self.n_taken or not self.all_tried() else inf
 
     def sweep(self, n: int) -> NDArray[np.float64]:
-        """Walk on; then for everybody who may change whether they have each value, and whether they are away."""
+        """Run the chain; then give for unsettled people whether they have each value, and whether they are absent."""
         for _ in range(n * self.n_steps_a_sweep):
             self.step()
         values = np.arange(-1 if not self.space.all_present else 0, self.space.n_values)

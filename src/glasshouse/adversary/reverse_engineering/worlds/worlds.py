@@ -111,7 +111,7 @@ class Worlds:
 
     @cached_property
     def least(self) -> dict[Any, int]:
-        """How many people have each value at least."""
+        """The least number of people who have each value."""
         if isinstance(self.values, Mapping):
             return {value: int(count) for value, count in self.values.items()}
         return dict.fromkeys(self.values, 0)
@@ -133,7 +133,7 @@ class Worlds:
         return self._counted(inf)
 
     def check(self, limit: int) -> None:
-        """Refuse more worlds than ``limit``; they are counted no further than that."""
+        """Refuse more worlds than ``limit``; counting stops there."""
         found = self.count if self._is_plain else self._counted(limit + 1)
         if found > limit:
             told = (
@@ -149,7 +149,7 @@ class Worlds:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether nothing rules out any value for anybody, so that a formula tells how many worlds there are."""
+        """Whether no value is ruled out for anybody, so that a formula gives the number of worlds."""
         return not (self.known or self.absent or self.may) and self.sizes == (sum(self.least.values()),)
 
     def _counted(self, enough: float) -> int:
@@ -168,7 +168,7 @@ class Worlds:
         return found
 
     def __iter__(self) -> Iterator[World]:
-        """List them; nothing is tried in vain."""
+        """List the worlds, without dead ends."""
         wanted = tuple(self.least.values())
         for size in self.sizes:
             for chosen in self._list(0, size, wanted):
@@ -219,7 +219,7 @@ class Worlds:
 
     @cached_property
     def choices(self) -> list[list[tuple[int, Any]]]:
-        """For every row the values that it may have, by place and value."""
+        """The values that every row may have, by index and value."""
         places = list(enumerate(self.least))
         found = []
         for row in range(self.n_people):
@@ -239,7 +239,7 @@ class Worlds:
 
 
 def _without(wanted: _Wanted, i: int) -> _Wanted:
-    """What is still wanted when somebody has got value ``i``."""
+    """The values still wanted after a person got value ``i``."""
     return (*wanted[:i], max(0, wanted[i] - 1), *wanted[i + 1 :])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Container: the folder or the zip archive in which a release lies, opened once and read with suspicion."""
+"""Container: the folder or the zip archive of a release, opened once and read without trusting it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MANIFEST: Final = "datapackage.json"
 
 
 class Container(Protocol):
-    """What holds the files of a release."""
+    """The container of a release's files."""
 
     def names(self, folder: str | None = None) -> set[str]:
-        """The names of what lies in it, or in a folder of it; `FileNotFoundError` if there is no such folder."""
+        """The names of the entries, or of those in a subfolder; `FileNotFoundError` if there is no such folder."""
 
     def read(self, name: str, most: int) -> bytes:
         """The bytes of a file, at most ``most``; `FileNotFoundError` if there is none, `SourceError` if not read."""
@@ -108,7 +108,7 @@ def is_archive(path: Path) -> bool:
 
 
 def _claims_manifest(path: Path) -> bool:
-    """Whether a zip archive that is refused has a manifest, so that the refusal is told as one of a release."""
+    """Whether a refused zip archive has a manifest, so that the error should speak of a release."""
     import zipfile
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a package, which come from strangers: read up to a bound, and never through a link."""
+"""Files of an untrusted package: read up to a limit, and never through a link."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def opened_folder(name: str, folder: int) -> Iterator[int]:
 
 
 def read_list(folder: Path, name: str) -> bytes:
-    """Read the list of what is in a folder, its manifest for one; bounded and refused as by `read_bounded`."""
+    """Read a folder's list of contents, such as its manifest; limited and refused as by `read_bounded`."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return read_bounded(name, descriptor, MOST_MANIFEST)

@@ -80,7 +80,7 @@ def check_archive(out: Path, *, wanted: bool, force: bool) -> None:
 
 
 def renew_archive(out: Path) -> None:
-    """Write ``out/release.zip`` again after ``out/release`` changed, if there is one that Glasshouse wrote."""
+    """Rewrite ``out/release.zip`` after ``out/release`` changed, if Glasshouse wrote one."""
     target = out / ARCHIVE
     if target.is_file() and is_archive(target):
         write_archive(out / "release", target, force=True)
@@ -145,14 +145,14 @@ def _contents(path: Path) -> dict[str, Callable[[], IO[bytes]]]:
 
 
 def _sizes(path: Path) -> Mapping[str, int]:
-    """The files that an archive of a release lists, and how many bytes each may have."""
+    """The files that a release's archive lists, with the allowed size of each in bytes."""
     with opened(path) as found:
         manifest = parse_manifest(found.read(MANIFEST, MOST_MANIFEST))
     return {MANIFEST: MOST_MANIFEST, **{file.name: file.size for file in manifest.files}}
 
 
 def _write(files: Files, place: Path) -> None:
-    """Write an archive; one that would be taken for a hostile one, because it is packed so well, is not packed."""
+    """Write an archive; if the compression is so high that it would look hostile, do not compress it."""
     for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
         total = 0
         with place.open("wb") as file:
@@ -183,21 +183,21 @@ def _pieces(files: Files, kind: int) -> Iterator[bytes]:
 
 
 class _Pipe:
-    """Takes what is written, until it is taken away."""
+    """A buffer for writing, which is emptied by `taken`."""
 
     def __init__(self) -> None:
         self._held = bytearray()
 
     def write(self, piece: bytes) -> int:
-        """Hold some bytes."""
+        """Buffer some bytes."""
         self._held += piece
         return len(piece)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: nothing is pending."""
 
     def taken(self) -> bytes:
-        """Give what was written since the last time."""
+        """Return the bytes written since the last call."""
         piece = bytes(self._held)
         self._held.clear()
         return piece
