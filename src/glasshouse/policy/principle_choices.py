@@ -51,7 +51,7 @@ def choices_asking_for(principle: Principle) -> dict[str, Any]:
 def choices_asking_for_each(principles: Mapping[str, Principle]) -> dict[str, Any] | None:
     """The choices that ask for a principle of each column; None if there are none: sizes of groups cannot differ.
 
-    What all columns have in common is asked of all of them, but for designated values, which are those of one column.
+    What all columns have in common is asked of all of them.
 
     >>> import glasshouse as gh
     >>> choices_asking_for_each({"ill": gh.LDiversity(3), "drug": gh.DesignatedLDiversity(3, ["X"])})
@@ -66,7 +66,7 @@ def choices_asking_for_each(principles: Mapping[str, Principle]) -> dict[str, An
     for name in dict.fromkeys(name for own in each.values() for name in own):
         given = {column: own[name] for column, own in each.items() if name in own}
         values = list(given.values())
-        if name != "designated" and len(given) == len(each) and all(value == values[0] for value in values):
+        if len(given) == len(each) and all(value == values[0] for value in values):
             found[name] = values[0]
         elif name in EACH:
             found[name] = given

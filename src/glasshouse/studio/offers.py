@@ -363,7 +363,7 @@ def choices_from(form: Mapping[str, Sequence[str]], values: Mapping[str, Sequenc
     for column in columns if for_some else ():
         if all(_of(found[name], column) is None for name in _OF_VALUES):
             raise InputError(f"nothing is guaranteed for the column {column!r}: choose a guarantee for it too")
-    return {name: _folded(name, value, columns) for name, value in found.items()}
+    return {name: _folded(value, columns) for name, value in found.items()}
 
 
 _EITHER = ("l-diversity", "designated-l-diversity")
@@ -390,7 +390,7 @@ def _typed(
         texts = form.get(offer.place(field), ())
         if number is not None and field.differs:
             own = form.get(offer.place(field, number), ())
-            texts = own if field.kind == "values" or any(text.strip() for text in own) else texts
+            texts = own if any(text.strip() for text in own) else texts
         value = _read(field, texts, values)
         if field.choice == "recursive":
             value = str(value)
@@ -414,9 +414,9 @@ def _put(found: dict[str, Any], field: Field, value: Any, column: str | None) ->
         found[field.choice] = {**(found[field.choice] or {}), column: value}
 
 
-def _folded(name: str, value: Any, columns: Sequence[str]) -> Any:
-    """A choice that is the same for every column, as one for all; designated values stay those of a column."""
-    if not isinstance(value, Mapping) or name == "designated" or len(value) < len(columns):
+def _folded(value: Any, columns: Sequence[str]) -> Any:
+    """A choice that is the same for every column, as one for all."""
+    if not isinstance(value, Mapping) or len(value) < len(columns):
         return value
     first = value[columns[0]]
     return first if all(one == first for one in value.values()) else dict(value)

@@ -165,6 +165,13 @@ def test_a_table_of_any_tool_is_verified_column_by_column(options: str, code: in
     run(f"verify people.csv --quasi sex --sensitive disease,drug {options}", code=code)
 
 
+def test_a_column_whose_name_options_cannot_say_is_left_to_a_policy() -> None:
+    choices = {**ROLES, "sensitive": ["disease", " drug"], "ell": {"disease": 3, " drug": 2}}
+
+    assert "--ell" in str(command_line({**choices, "sensitive": []}).reason)
+    assert command_line(choices).reason is not None
+
+
 def test_what_each_column_allows_is_offered() -> None:
     refused = run(f"{LINE.replace(',smoker', '').replace('--order smoker=never,often', '')} --ell 5", code=2)
 
