@@ -239,6 +239,19 @@ def test_a_yes_and_no_column_beside_another_is_offered_a_guarantee_of_its_own(tm
             offer = "l-diversity" if column == "0" else "t-closeness"
             assert f'name="{offer}.columns" value="{column}" checked' in shown
             assert f'name="{offer}.columns" value="{other}" checked' not in shown
+        assert "3-diversity of ill and" in settled(client, "/method")
+        assert "--ell ill=3 --t smokes=" in settled(client, "/release")
+
+        form = {"ask": ["l-diversity", "designated-l-diversity"], "l-diversity.ell": "3", "l-diversity.columns": "0"}
+        form |= {f"{name}.of-columns": "1" for name in ("l-diversity", "designated-l-diversity")}
+        form |= {"designated-l-diversity.columns": "1", "designated-l-diversity.ell": "4"}
+        assert client.post("/privacy", data={**form, "designated-l-diversity.values@1": "1"}).status_code == 303
+        assert made.desk.choices["ell"] == {"ill": 3, "smokes": 4}
+        assert made.desk.choices["designated"] == {"smokes": ["yes"]}
+        shown = client.get("/privacy").text
+        assert 'name="designated-l-diversity.values@1" value="1" checked' in shown
+        assert 'name="designated-l-diversity.values@0" value="1" checked' not in shown
+        assert "--designated smokes=yes" in settled(client, "/release")
 
 
 def test_a_table_that_cannot_be_read_is_said_and_can_be_read_again(tmp_path: Path) -> None:
@@ -320,3 +333,27 @@ def test_slider_number_and_offers_by_keyboard_in_a_browser(at_hospital: Sitting,
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert troubles(page) == []
+
+
+def test_columns_of_a_guarantee_in_a_browser(tmp_path: Path, page: Any) -> None:
+    rows = [f"{20 + i % 40},{'abcdef'[i * 7 % 6]},{'ABC'[i % 3]}" for i in range(120)]
+    (tmp_path / "two.csv").write_text("\n".join(["age,ill,drug", *rows]) + "\n")
+    with seated(tmp_path / "two.csv", quasi=["age"], sensitive=["ill", "drug"]) as made:
+        page.goto(made.address)
+        page.goto(f"{made.base}/privacy")
+        said = page.locator("#said")
+        page.get_by_role("spinbutton", name="l: the probability is at most 1 in l, of drug").first.fill("2")
+        said.get_by_text("drug can be inferred with more than 50 % confidence").wait_for()
+        page.locator("[name='l-diversity.columns'][value='1']").uncheck()
+        said.get_by_text("nothing is guaranteed for the column 'drug'").wait_for()
+        page.locator("[name='l-diversity.columns'][value='1']").check()
+        said.get_by_text("drug can be inferred with more than 50 % confidence").wait_for()
+        page.get_by_role("button", name="Keep this guarantee and go on").click()
+        page.wait_for_url("**/release")
+        assert made.desk.choices["ell"]["drug"] == 2
+        page.go_back()
+        for width in (1280, 360):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert troubles(page) == []
+        assert pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page).response["violations"] == []
