@@ -9,14 +9,16 @@
     look-alikes         sensitive values that differ only in case, blanks, invisible characters or the like
     same-numbers        sensitive values that are texts of one number: 1, 1.0 and 01
     decimal-commas      sensitive values that are texts of numbers with a decimal comma: 72,5
+    amounts-as-text     sensitive values that are texts of amounts: 1.234,50 or $2,446
+    dates-as-text       sensitive values that are texts of dates: 31.12.1980
     missing-words       several sensitive values that mean that the value is missing: unknown, n/a
-    free-text           sensitive values that are sentences, of which hardly one repeats
+    free-text           values that are sentences, of which hardly one repeats
     direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
 
 The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
 The others weaken a guarantee: two spellings of one disease satisfy 2-diversity, and a published name shows who is in
-the table. A notice is less: it says what was assumed, and does not stop publishing. Of quasi-identifiers, look-alikes
-are a notice.
+the table. A notice is less: it says what was assumed, and does not stop publishing. Of quasi-identifiers, look-alikes,
+and amounts and dates that are texts, are a notice.
 
 A caution counts, and names a column and a line; the values themselves are in ``examples``, for the
 data steward's eyes.
@@ -34,6 +36,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
+from glasshouse.microdata.notation import HOW_AMOUNTS_ARE_WRITTEN, HOW_DATES_ARE_WRITTEN, count_amounts, count_dates
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, decimal_commas, key, same_numbers
 from glasshouse.plural import counted
@@ -58,6 +61,8 @@ __all__ = [
 ]
 
 CAUTIONS = (
+    "amounts-as-text",
+    "dates-as-text",
     "decimal-commas",
     "direct-identifiers",
     "free-text",
@@ -79,6 +84,7 @@ _A_BREAK = "[\n\r\v\f\x85\u2028\u2029]"
 _MOST_EXAMPLES = 10
 _WORDS = 8  # in a value on average, from which on it is a sentence
 _HARDLY_REPEATS = 0.5  # different values per record, from which on hardly a value repeats
+_SEVERAL = 3  # different sentences, below which a quasi-identifier is no free text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,8 +208,7 @@ class Findings:
         >>> [(caution.name, caution.count, caution.shown) for caution in found.cautions]
         [('look-alikes', 2, ("'flu' (5), 'flu ' (1)",))]
         """
-        if role == "quasi":
-            self._look_for_people(name, values, rows)
+        found_people = role == "quasi" and self._look_for_people(name, values, rows)
         if not is_text(values.type) or not len(values):
             return
         self.look_for_breaks(name, values)
@@ -212,8 +217,29 @@ class Findings:
         self._look_for_alike(name, role, values, rows)
         if role == "sensitive":
             self._look_for_missing(name, values, rows, gaps=gaps)
-            self._look_for_sentences(name, values, rows)
+        if role in ("quasi", "sensitive") and not found_people:
+            self._look_for_sentences(name, role, values, rows)
+        if role == "sensitive":
             self._look_for_amounts(name, values)
+            self._look_for_dates(name, values)
+        elif role != "identifier":
+            self.look_for_notation(name, values)
+
+    def look_for_notation(self, name: str, values: pa.Array) -> None:
+        """Look for amounts and dates that are texts where that only makes a release less useful."""
+        if not is_text(values.type):
+            return
+        if not decimal_commas(values) and count_amounts(values):
+            self.notices.append(
+                f"{name} has amounts that are read as text, because of thousands separators, currency signs or the "
+                "like: in questions, comparisons of this column are alphabetical. To have them read as numbers, "
+                f"{HOW_AMOUNTS_ARE_WRITTEN}"
+            )
+        if count_dates(values):
+            self.notices.append(
+                f"{name} has dates that are read as text: in questions, comparisons of this column are alphabetical, "
+                f"and taxonomies such as dates:month do not work. To have them read as dates, {HOW_DATES_ARE_WRITTEN}"
+            )
 
     def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:
         """Look at a column as it was read, without counting its values first."""
@@ -293,21 +319,28 @@ class Findings:
             "check whether other text was added to them by mistake",
         )
 
-    def _look_for_sentences(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+    def _look_for_sentences(self, name: str, role: Role, values: pa.Array, rows: NDArray[np.int64]) -> None:
         """Find free text: every sentence counts as a value of its own, and may name a person."""
         words = pc.mean(pc.count_substring(values, " ")).as_py() + 1
-        if words >= _WORDS and len(values) >= _HARDLY_REPEATS * int(rows.sum()):
-            self._add(
-                "free-text",
-                name,
-                len(values),
-                f"the sensitive column {name!r} looks like free text: it has {_n(len(values), 'different value')} of "
-                f"{words:.0f} words on average. They are published unchanged, each of them counts as a value of its "
-                "own, and they may name people",
-                "leave the column out, or replace the texts by a few categories",
+        if words < _WORDS or len(values) < _HARDLY_REPEATS * int(rows.sum()):
+            return
+        n_values = f"{_n(len(values), 'different value')} of {words:.0f} words on average"
+        if role == "sensitive":
+            what = (
+                f"the sensitive column {name!r} looks like free text: it has {n_values}. They are published unchanged, "
+                "each of them counts as a value of its own, and they may name people"
             )
+        elif len(values) >= _SEVERAL:
+            what = (
+                f"the quasi-identifier {name!r} looks like free text: it has {n_values}, which are published, alone or "
+                "a few together. They may name people, and show who is in the table"
+            )
+        else:
+            return
+        mend = "leave the column out, or replace the texts by a few categories"
+        self._add("free-text", name, len(values), what, mend)
 
-    def _look_for_people(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+    def _look_for_people(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> bool:
         """Find quasi-identifiers that name or reach one person: a set of two names shows that both are in the table."""
         what = direct_identifier(name, values, rows)
         if what:
@@ -319,6 +352,7 @@ class Findings:
                 "are published, alone or a few together, and show who is in the table",
                 "leave the column out, or make it the identifier, which is not published",
             )
+        return bool(what)
 
     # ------------------------------------------------------------------------------------------------ spelled variously
 
@@ -374,6 +408,29 @@ class Findings:
                 "decimal comma: as texts, numbers that differ only a little count as different values, although an "
                 "attacker learns the number almost exactly",
                 "read a text file with decimal=',', or write the numbers with a point",
+            )
+        elif count := count_amounts(values):
+            self._add(
+                "amounts-as-text",
+                name,
+                count,
+                f"the sensitive column {name!r} has {_n(count, 'different text')} that look like amounts with "
+                "thousands separators, currency signs or the like: as texts, amounts that differ only a little count "
+                "as different values, and each is published exactly",
+                "remove thousands separators and currency signs, read a text file that has decimal commas with "
+                f"decimal=',', and put the numbers into ranges, such as bins={{{name!r}: 'intervals:100'}}",
+            )
+
+    def _look_for_dates(self, name: str, values: pa.Array) -> None:
+        """Find dates that are texts: dates are refused as amounts, and texts are not."""
+        if count := count_dates(values):
+            self._add(
+                "dates-as-text",
+                name,
+                count,
+                f"the sensitive column {name!r} has {_n(count, 'different text')} that look like dates: as texts, "
+                "dates that are close to each other count as different values, and each is published exactly",
+                f"{HOW_DATES_ARE_WRITTEN}, and put the dates into ranges, such as bins={{{name!r}: 'dates:month'}}",
             )
 
     def _look_for_missing(self, name: str, values: pa.Array, rows: NDArray[np.int64], *, gaps: bool) -> None:

@@ -181,12 +181,18 @@ def same_numbers(texts: pa.Array) -> list[list[int]]:
 def decimal_commas(texts: pa.Array | pa.ChunkedArray) -> bool:
     """Whether texts look like numbers with a decimal comma: all of them are numbers, and some have a comma.
 
+    A comma before three digits may separate thousands, and is not enough.
+
     >>> decimal_commas(pa.array(["72,5", "80", None])), decimal_commas(pa.array(["72", "80"]))
     (True, False)
+    >>> decimal_commas(pa.array(["1,234", "80"]))
+    False
     """
     known = texts.drop_null()
+    commas = known.filter(pc.match_substring(known, ","))
     return bool(
-        pc.any(pc.match_substring(known, ",")).as_py()
+        len(commas)
+        and not pc.all(pc.match_substring_regex(commas, r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$")).as_py()
         and pc.all(pc.match_substring_regex(known, r"^[+-]?[0-9]+(,[0-9]+)?$")).as_py()
     )
 

@@ -29,6 +29,7 @@ __all__ = ["Opening", "openings_after"]
 
 _MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
 _ASKED = frozenset(key.choice for key in TABLES["principle"].values())
+_LEAVE_OUT = frozenset({"direct-identifiers", "free-text"})  # cautions about columns that are better not published
 _MOST_READINGS = 8  # of one file, until an opening is given up
 
 
@@ -93,7 +94,6 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
     What may be an accident must be looked into, and is never offered to be accepted.
     """
     alike = [caution.column for caution in error.cautions if caution.name == "look-alikes"]
-    texts = [caution.column for caution in error.cautions if caution.name == "free-text"]
     if len(alike) == len(error.cautions):
         merged = [*choices.get("normalise", ()), *alike]
         yield (
@@ -105,17 +105,17 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
         )
     if {caution.name for caution in error.cautions} == {"decimal-commas"}:
         yield "Numbers with a decimal comma are read as numbers.", {**choices, "decimal": ","}
-    if len(texts) == len(error.cautions):
-        kept = [name for name in choices.get("sensitive", ()) if name not in texts]
-        changed = {**choices, "sensitive": kept}
-        if not kept:
-            changed = {**{name: value for name, value in choices.items() if name not in _ASKED}, "k": ELL}
-            changed.pop("sensitive", None)
-        yield f"Not published: {', '.join(texts)}.", changed
-    people = [caution.column for caution in error.cautions if caution.name == "direct-identifiers"]
-    others = [name for name in choices["quasi"] if name not in people]
-    if len(people) == len(error.cautions) and others:
-        yield f"Not published: {', '.join(people)}.", {**choices, "quasi": others}
+    left_out = {caution.column: None for caution in error.cautions if caution.name in _LEAVE_OUT}
+    quasi = [name for name in choices["quasi"] if name not in left_out]
+    if quasi and all(caution.name in _LEAVE_OUT for caution in error.cautions):
+        changed = {**choices, "quasi": quasi}
+        kept = [name for name in choices.get("sensitive", ()) if name not in left_out]
+        if kept:
+            changed["sensitive"] = kept
+        elif choices.get("sensitive"):
+            changed = {**{name: value for name, value in changed.items() if name not in _ASKED}, "k": ELL}
+            changed.pop("sensitive")
+        yield f"Not published: {', '.join(left_out)}.", changed
 
 
 def _readings(column: str, choices: Mapping[str, Any]) -> tuple[Reading, ...]:

@@ -243,10 +243,7 @@ def _writes_commas(opened: Source) -> bool:
     if opened.encoding is None or any(pa.types.is_floating(kind) for kind in opened.table.schema.types):
         return False
     texts = [column for column in opened.table.columns if pa.types.is_string(column.type)]
-    return any(
-        decimal_commas(column) and not pc.all(pc.match_substring_regex(column, r"^[^,]+(,[0-9]{3})?$")).as_py()
-        for column in texts
-    )
+    return any(map(decimal_commas, texts))
 
 
 def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, Role] | None = None) -> Inspection:
@@ -282,10 +279,11 @@ def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[Co
     """Look at the texts of every column as `read` would, with the suggested roles."""
     findings = Findings(opened.written)
     for m, report in zip(measured, reports, strict=True):
+        domain = m.column.domain
         if report.role == "leave out":
             findings.pass_over(report.name)
+            findings.look_for_notation(report.name, domain.values)
             continue
-        domain = m.column.domain
         findings.look(report.name, report.role, domain.values, m.column.rows, gaps=domain.missing)
     return findings
 

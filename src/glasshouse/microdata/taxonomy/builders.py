@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from glasshouse import bounds
 from glasshouse.errors import DisclosureWarning, DomainError, InputError, ParameterError
 from glasshouse.microdata.domains import few, text_of
+from glasshouse.microdata.notation import HOW_AMOUNTS_ARE_WRITTEN, HOW_DATES_ARE_WRITTEN, count_amounts, count_dates
 from glasshouse.microdata.taxonomy.tree import ANY, Tree
 from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
@@ -346,7 +347,21 @@ def _is_date(kind: pa.DataType) -> bool:
 
 def _require(name: str, values: pa.Array, fits: bool, owner: str, what: str) -> None:  # noqa: FBT001
     if not fits:
-        raise DomainError(f"{owner} needs {what}; {_column(name)} has type {values.type}", column=name or None)
+        raise DomainError(
+            f"{owner} needs {what}; {_column(name)} has type {values.type}{_read_as_text(values)}", column=name or None
+        )
+
+
+def _read_as_text(values: pa.Array) -> str:
+    """What to do about a column of texts that look like dates or amounts."""
+    texts = values.drop_null().unique()
+    if pa.types.is_dictionary(texts.type):
+        texts = texts.cast(texts.type.value_type)
+    if count_dates(texts):
+        return f", and looks like dates that are read as text: {HOW_DATES_ARE_WRITTEN}"
+    if count_amounts(texts):
+        return f", and looks like amounts that are read as text: {HOW_AMOUNTS_ARE_WRITTEN}"
+    return ""
 
 
 def _column(name: str) -> str:
