@@ -35,8 +35,8 @@ def _release(seed: int, recoding: str = "boxes", n: int = 24) -> gh.Release:
     taxonomies = {}
     if recoding == "taxonomies":
         rows["age"] = list(map(str, rows["age"]))
-        how, taxonomies = gh.Taxonomies(), {"age": TREE}
-    table = gh.read(rows, quasi=["age"], sensitive=sensitive, taxonomies=taxonomies)
+        how, taxonomies = gh.Taxonomies(), {"age": gh.Taxonomy.from_nested(TREE)}
+    table = gh.read(rows, quasi=["age"], sensitive=sensitive, taxonomies=taxonomies, categorical=["cost"])
     return gh.publish(
         table, principle=gh.KAnonymity(k=3), method=gh.Mondrian(), recoding=how, source=gh.Source.seeded(1)
     )
