@@ -110,7 +110,10 @@ def test_cells_of_taxonomies_are_counted_alike(seed: int) -> None:
         release, lambda age, row: row["disease"] == "flu" and row["allergy"] == "none" and age in (20, 24), lambda *_: 0
     )
     found = gh.query(
-        release, "SELECT COUNT(*) WHERE disease = 'flu' AND allergy = 'none' AND age IN ('20', '24')", model="uniform"
+        release,
+        "SELECT COUNT(*) WHERE disease = 'flu' AND allergy = 'none' AND age IN ('20', '24')",
+        model="uniform",
+        taxonomies={"age": gh.Taxonomy.from_nested(TREE)},
     ).only
     assert found.value == pytest.approx(float(means[0]))
     assert found.error == pytest.approx(float(covariances[0][0]) ** 0.5, abs=1e-6)
@@ -163,6 +166,18 @@ def test_the_learned_model_knows_combinations_and_says_where_there_are_too_many(
     assert answer.model == "uniform"
     if answer.error:
         assert any("the columns 'a' and 'b' have 400 different combinations of values" in n for n in answer.notes)
+
+
+def test_people_count_by_their_weights() -> None:
+    random = Random(3)
+    rows: dict[str, Any] = {"age": [random.randint(20, 26) for _ in range(900)]}
+    rows["w"] = [random.choice([1.0, 2.0, 5.0]) for _ in range(900)]
+    rows |= {name: [random.choice("xyz") for _ in range(900)] for name in ("a", "b")}
+    table = gh.read(rows, quasi=["age"], sensitive=["a", "b"], weight="w")
+    release = gh.publish(table, principle=gh.KAnonymity(k=2), method=gh.Mondrian(), recoding=gh.Boxes())
+    told = zip(rows["w"], rows["a"], rows["b"], rows["age"], strict=True)
+    expected = sum(w for w, a, b, age in told if (a == "x" or b == "z") and age < 24)
+    assert gh.query(release, "SELECT COUNT(*) WHERE (a = 'x' OR b = 'z') AND age < 24").value == pytest.approx(expected)
 
 
 def test_layouts_declare_whether_columns_are_side_by_side() -> None:
