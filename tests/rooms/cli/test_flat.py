@@ -265,6 +265,6 @@ def test_of_several_sensitive_columns_one_is_named_or_a_note_says_that_none_is_t
     assert "the sample contains none of the sensitive columns s, t" in " ".join(
         (world / "none" / "README.md").read_text().split()
     )
-    said = run("sample two/release --out one --attributes age,t")
+    said = run("sample both/release --out one --attributes age,t")
     assert "note:" not in said.stderr
     assert pa_csv.read_csv(world / "one" / "table.csv").column_names == ["age", "t"]
