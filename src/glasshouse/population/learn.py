@@ -162,6 +162,9 @@ def too_little(published: Published, seats: Seats) -> str:
     if n_people < _FEWEST:
         return f"the release has fewer than {_FEWEST} people"
     column = f"the column {published.column!r} has {counted(n_values, 'different value')}"
+    if len(published.columns) > 1:
+        names = " and ".join(map(repr, published.columns))
+        column = f"the columns {names} have {counted(n_values, 'different combination')} of values"
     if n_people < _FEWEST_EACH * n_values:
         return f"{column}, and fewer than {_FEWEST_EACH} people on average have the same one"
     if min(n_people, _FOR_RIDGES) * n_values > _MOST_CHANCES:
@@ -172,7 +175,7 @@ def too_little(published: Published, seats: Seats) -> str:
 def _key(evidence: Evidence, published: Published, seats: Seats) -> tuple[Any, ...]:
     """The key by which a model of a release is cached."""
     orders = tuple((name, tuple(order)) for name, order in evidence.ordered.items())
-    return published.column, seats.quasi, tuple(evidence.taxonomies.items()), orders
+    return published.columns, seats.quasi, tuple(evidence.taxonomies.items()), orders
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ place of a record's quasi-identifiers, with the group it belongs to and how many
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from glasshouse.release.layout import COUNT, FOREIGN, LEFT, PART_ROWS
 from glasshouse.unpacking.headroom import refuse_without_room
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,10 +73,13 @@ class Seats:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a release says of one sensitive column."""
+    """What a release says of one sensitive column, or of several whose values are side by side in its rows.
+
+    Several columns are treated as one: its values are the combinations that some row has, as tuples.
+    """
 
     layout: Layout  # how its tables are written
-    column: str  # the sensitive column
+    column: str  # the sensitive column; of several, all their names
     values: tuple[Any, ...]  # its published values
     seats: tuple[Seats, ...]  # one table of seats, or one for each marginal
     # offsets, codes, counts: group ``g`` has ``counts[i]`` records with ``values[codes[i]]`` for ``offsets[g] <= i <
@@ -84,6 +87,13 @@ class Contents:
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
+    # of several columns, by name: the values of each in their order, and which of them every combination has
+    several: Mapping[str, tuple[tuple[Any, ...], NDArray[np.int64]]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns; none if the release has none."""
+        return tuple(self.several) or ((self.column,) if self.column else ())
 
     @property
     def kind(self) -> str:
@@ -138,6 +148,13 @@ class Contents:
         return cls._together(release, column) if release.layout.counted is None else cls._apart(release, column)
 
     @classmethod
+    def of_several(cls, release: Release, columns: Sequence[str]) -> Contents:
+        """Read several sensitive columns together, where every row has the values of one person side by side."""
+        assert release.layout.side_by_side
+        _refuse_too_large(release)
+        return cls._together(release, *columns)
+
+    @classmethod
     def without_values(cls, release: Release) -> Contents:
         """Read the quasi-identifiers of a release without a sensitive column: every record has one unnamed value."""
         _refuse_too_large(release)
@@ -148,7 +165,7 @@ class Contents:
         return cls(release.layout, "", (None,), (seats,), offsets, np.zeros(len(seats.count), np.int32), seats.count)
 
     @classmethod
-    def _together(cls, release: Release, column: str) -> Contents:
+    def _together(cls, release: Release, *columns: str) -> Contents:
         """One table with quasi-identifiers and sensitive values."""
         (table,) = release.tables.values()
         quasi = release.recipe.quasi
@@ -159,10 +176,14 @@ class Contents:
             group, n_groups = _numbered(of_row)
         else:
             group = _groups(table, layout.number)
-        values, code = _values(table[column])
+        several: dict[str, tuple[tuple[Any, ...], NDArray[np.int64]]] = {}
+        if len(columns) == 1:
+            values, code = _values(table[columns[0]])
+        else:
+            values, code, several = _combined({name: _values(table[name]) for name in columns})
         offsets, codes, counts = _histogram(group, code, len(values), n_groups)
         seats = _seats(quasi, cells, of_row, group, foreign=layout is FOREIGN)
-        return cls(layout, column, values, (seats,), offsets, codes, counts)
+        return cls(layout, ", ".join(columns), values, (seats,), offsets, codes, counts, several)
 
     @classmethod
     def _apart(cls, release: Release, column: str) -> Contents:
@@ -265,6 +286,18 @@ def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]
     rank[-1] = len(values)
     indices = np.asarray(encoded.indices.fill_null(len(values)) if encoded.null_count else encoded.indices)
     return (*(values[i] for i in order), *([None] if encoded.null_count else [])), rank[indices]
+
+
+def _combined(
+    columns: Mapping[str, tuple[tuple[Any, ...], NDArray[np.int32]]],
+) -> tuple[tuple[Any, ...], NDArray[np.int32], dict[str, tuple[tuple[Any, ...], NDArray[np.int64]]]]:
+    """The different combinations of values in their order, the place of each row's, and what each is made of."""
+    number, n_combinations = _numbered(tuple(code for _, code in columns.values()))
+    row = np.zeros(n_combinations, np.int64)
+    row[number] = np.arange(len(number))
+    several = {name: (values, code[row].astype(np.int64)) for name, (values, code) in columns.items()}
+    found = zip(*([values[i] for i in codes.tolist()] for values, codes in several.values()), strict=True)
+    return tuple(found), number.astype(np.int32), several
 
 
 def _numbered(columns: tuple[NDArray[np.int32], ...]) -> tuple[NDArray[np.int64], int]:

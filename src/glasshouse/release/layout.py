@@ -87,6 +87,11 @@ class Layout:
         "The list below says what each column means."  # how its tables are to be read, for the README of a release
     )
 
+    @property
+    def side_by_side(self) -> bool:
+        """Whether a row has all sensitive values of one person, as they are."""
+        return not self.columns_apart and self.size is None
+
     def people_table(self, i: int) -> str:
         """The name of the i-th table of quasi-identifiers, counted from 1."""
         return self.people if i == 1 else f"{self.people}_{i}"

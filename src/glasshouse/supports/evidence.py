@@ -2,7 +2,8 @@
 """Evidence: the tables of a release, prepared for counting how many records satisfy a condition.
 
 What a question needs of a release: its cells as supports, one table of seats that knows all attributes of the question,
-and the histograms of one sensitive column. A `Reading` has all of it, for some attributes.
+and the histograms of one sensitive column, or of several that are side by side in the rows of the release. A `Reading`
+has all of it, for some attributes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import DomainError, InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.set_members import members_of_texts
+from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
 from glasshouse.supports.axes import Axis, node_supports
@@ -67,6 +69,7 @@ class Evidence:
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
     _published: dict[str, Published] = field(default_factory=dict, init=False)
+    _several: dict[tuple[str, ...], Published] = field(default_factory=dict, init=False)
     _untied: dict[str, Published] = field(default_factory=dict, init=False)
     declared: Declared = field(init=False)
 
@@ -141,6 +144,14 @@ class Evidence:
             self._published[name] = Published.of(self.release, name) if name else Published.without_values(self.release)
         return self._published[name]
 
+    def published_together(self, columns: tuple[str, ...]) -> Published:
+        """What the release says of some sensitive columns, which are side by side if there are several."""
+        if len(columns) < 2:
+            return self.published(columns[0] if columns else None)
+        if columns not in self._several:
+            self._several[columns] = Published.of_several(self.release, columns)
+        return self._several[columns]
+
     def untied(self, name: str, quasi: tuple[str, ...]) -> Published:
         """What one of the tables says of quasi-identifiers alone."""
         if name not in self._untied:
@@ -149,16 +160,19 @@ class Evidence:
             self._untied[name] = Published.without_values(alone)
         return self._untied[name]
 
-    def sensitive_of(self, attributes: Sequence[str]) -> str | None:
-        """The sensitive column among some attributes, if there is one; two are refused."""
+    def sensitive_of(self, attributes: Sequence[str]) -> tuple[str, ...]:
+        """The sensitive columns among some attributes; several are refused that the release publishes apart.
+
+        They are in the order of the release, so that equal questions are answered by one model.
+        """
         asked = self.all_sensitive_of(attributes)
-        if len(asked) > 1:
+        if len(asked) > 1 and not self.release.layout.side_by_side:
             raise NotSupported(
-                f"{asked[0]!r} and {asked[1]!r} are published in separate tables, so the release does not show "
+                f"{asked[0]!r} and {asked[1]!r} are published separately, so the release does not show "
                 "how often their values occur together",
                 instead="ask about one sensitive column at a time, or publish them together",
             )
-        return asked[0] if asked else None
+        return tuple(name for name in self.release.recipe.sensitive if name in asked)
 
     def all_sensitive_of(self, attributes: Sequence[str]) -> list[str]:
         """The sensitive columns among some attributes, or of which some of these are parts."""
@@ -178,7 +192,7 @@ class Evidence:
 
     def seats(self, published: Published, attributes: Sequence[str]) -> Seats:
         """The table with all these attributes and the fewest others (ANGEL 5: irrelevant ones blur the answer)."""
-        asked = {name for name in attributes if self.home_of(name) != published.column}
+        asked = {name for name in attributes if self.home_of(name) not in published.columns}
         able = [seats for seats in published.seats if asked <= set(seats.quasi)]
         if not able:
             published.refuse_untied()
@@ -271,7 +285,7 @@ class Reading:
 
     evidence: Evidence  # the release, with public knowledge that its cells refer to
     attributes: tuple[str, ...]  # what is asked for
-    column: str | None  # the sensitive one among these
+    columns: tuple[str, ...]  # the sensitive ones among these
     published: Published  # the histograms of groups
     seats: Seats  # the table with all the attributes and the fewest others
     axes: tuple[Axis, ...]  # the quasi-identifiers among the attributes, in their order
@@ -285,19 +299,28 @@ class Reading:
         taxonomies: Mapping[str, Taxonomy] | None,
         ordered: Mapping[str, Sequence[Any]] | None,
         points: Mapping[str, Sequence[Any]] | None = None,
+        several: bool = False,
     ) -> Reading:
-        """Read a release; without attributes, for those of the table with the most of them."""
+        """Read a release; without attributes, for those of the table with the most of them.
+
+        Several sensitive columns that are side by side are refused unless the reader can take ``several``.
+        """
         evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-        asked = _asked(evidence, attributes)
-        column = evidence.sensitive_of(asked)
+        asked = _asked(evidence, attributes, several=several)
+        columns = evidence.sensitive_of(asked)
+        if len(columns) > 1 and not several:
+            raise NotSupported(
+                f"a distribution over {counted(len(columns), 'sensitive column')} is not supported",
+                instead="name one of them, or count their values together with query and GROUP BY",
+            )
         published, seats = seats_of(evidence, asked)
         axes = tuple(
             Axis.of(name, evidence.kinds[name], evidence.supports(seats, name), (points or {}).get(name))
             for name in asked
-            if name != column
+            if name not in columns
         )
         return cls(
-            evidence=evidence, attributes=tuple(asked), column=column, published=published, seats=seats, axes=axes
+            evidence=evidence, attributes=tuple(asked), columns=columns, published=published, seats=seats, axes=axes
         )
 
     def cells(self, axis: Axis) -> NDArray[np.int32]:
@@ -310,9 +333,9 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
 
     Where no sensitive column is asked for, ANGEL's tables without batch numbers serve too.
     """
-    release, column = evidence.release, evidence.sensitive_of(attributes)
-    if column is not None or release.layout is not ANGEL:
-        published = evidence.published(column)
+    release, columns = evidence.release, evidence.sensitive_of(attributes)
+    if columns or release.layout is not ANGEL:
+        published = evidence.published_together(columns)
         return published, evidence.seats(published, attributes)
     found = []
     for name, table in release.tables.items():
@@ -326,12 +349,13 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
     return published, published.seats[0]
 
 
-def _asked(evidence: Evidence, attributes: Sequence[str] | None) -> list[str]:
+def _asked(evidence: Evidence, attributes: Sequence[str] | None, *, several: bool) -> list[str]:
     recipe = evidence.release.recipe
     known = [*recipe.quasi, *recipe.sensitive]
     if attributes is None:
-        column = recipe.sensitive[0] if len(recipe.sensitive) == 1 else None
-        return [*evidence.published(column).widest.quasi, *([column] if column else [])]
+        all_of_them = several and evidence.release.layout.side_by_side
+        columns = recipe.sensitive if len(recipe.sensitive) == 1 or all_of_them else ()
+        return [*evidence.published_together(columns).widest.quasi, *columns]
     for name in attributes:
         if name not in known:
             raise SchemaError.unknown(name, known, role="an attribute of the distribution")

@@ -185,7 +185,7 @@ def test_totals_over_two_columns_are_those_of_two_shuffles(seed: int, weighted: 
     assert found.covariances.tolist() == [pytest.approx(list(map(float, row)), abs=1e-6) for row in covariances]
     answer = gh.query(release, f"SELECT COUNT(*), SUM(age) {sql}", model="uniform", weighted=weighted)
     assert [estimate.value for estimate in answer.estimates[0]] == pytest.approx([float(mean) for mean in means])
-    assert any("published in separate tables" in note for note in answer.notes)
+    assert any("published separately" in note for note in answer.notes)
 
 
 def _nothing(joint: JointTotals, *_: int) -> Any:

@@ -255,13 +255,16 @@ def test_a_folder_that_is_somebody_elses_stops_publishing_before_the_work(world:
 def test_of_several_sensitive_columns_one_is_named_or_a_note_says_that_none_is_there(world: Path) -> None:
     table = pa_csv.read_csv(world / "patients.csv")
     rows = gh.read({"age": table["age"], "s": [*"abc"] * 100, "t": [*"uvwx"] * 75}, quasi=["age"], sensitive=["s", "t"])
-    gh.publish(rows, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), out=world / "two")
+    gh.publish(rows, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Boxes(), out=world / "both")
+    run("sample both/release --out both-drawn")  # side by side in every row
+    assert pa_csv.read_csv(world / "both-drawn" / "table.csv").column_names == ["age", "s", "t"]
+    gh.publish(rows, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=gh.Anatomy(), out=world / "two")
     said = run("sample two/release --out none")
     assert "note: the sample contains none of the sensitive columns s, t" in said.stderr
     assert pa_csv.read_csv(world / "none" / "table.csv").column_names == ["age"]
     assert "the sample contains none of the sensitive columns s, t" in " ".join(
         (world / "none" / "README.md").read_text().split()
     )
-    said = run("sample two/release --out one --attributes age,t")
+    said = run("sample both/release --out one --attributes age,t")
     assert "note:" not in said.stderr
     assert pa_csv.read_csv(world / "one" / "table.csv").column_names == ["age", "t"]

@@ -156,7 +156,7 @@ def reconstructed(
         With a perturbed sample the perturbation is inverted; `Distribution.notes` says how much came out negative.
     """
     reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered, points=points)
-    published, seats, column, axes = reading.published, reading.seats, reading.column, reading.axes
+    published, seats, column, axes = reading.published, reading.seats, next(iter(reading.columns), None), reading.axes
     of_seat = [reading.cells(axis) for axis in axes]
     place, first = numbered([(codes, len(axis.cells)) for codes, axis in zip(of_seat, axes, strict=True)], len(seats))
     n_tuples = int(seats.count.sum())

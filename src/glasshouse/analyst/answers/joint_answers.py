@@ -50,7 +50,7 @@ __all__ = ["JointTotals", "joint_estimates"]
 
 _WIDTH: Final = 1.959963984540054  # of a 95 % interval, in standard errors
 _APART: Final = (
-    "{0!r} and {1!r} are published in separate tables, so the release does not show how often their values occur "
+    "{0!r} and {1!r} are published separately, so the release does not show how often their values occur "
     "together. The estimate assumes that they are independent given the quasi-identifiers and the group; the "
     "interval of a count or a sum allows for every possible dependence between them. If you need more, ask the "
     "publisher for a release that publishes both columns together"

@@ -94,9 +94,9 @@ def learned_population(
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
-    if model == "uniform" or (evidence.is_exact and published.column not in attributes):
+    if model == "uniform" or (evidence.is_exact and not set(published.columns) & set(attributes)):
         return Taught(None)
-    dealt = published.column in attributes
+    dealt = not set(published.columns).isdisjoint(attributes)
     try:
         population = learned_from(evidence, published, seats, report)
     except InputError as error:

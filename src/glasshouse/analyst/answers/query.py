@@ -268,8 +268,11 @@ def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
     asked = _Asked.of(evidence, question, how)
     if not question.group_by:
         return asked.answer(((),), (asked.estimates(asked.together()),))
-    columns = {name: asked.grouping_column(name) for name in question.group_by if name != asked.published.column}
-    domains = {name: asked.values if name not in columns else columns[name].values for name in question.group_by}
+    sensitive = asked.published.columns
+    columns = {name: asked.grouping_column(name) for name in question.group_by if name not in sensitive}
+    domains = {
+        name: columns[name].values if name in columns else asked.of_column(name)[0] for name in question.group_by
+    }
     n_rows = prod(len(values) for values in domains.values())
     if n_rows > _MOST_ROWS:
         raise InputError(
@@ -278,16 +281,10 @@ def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
         )
     found: dict[tuple[int, ...], tuple[Estimate, ...]] = {}
     for places, fixed in _combinations(asked, columns):
-        if asked.published.column in domains:
-            apart = asked.apart(fixed)
-            for code in np.flatnonzero(apart.means.any(axis=0) | apart.covariances.any(axis=(0, 1))).tolist():
-                own = Totals(apart.means[:, code], apart.covariances[:, :, code])
-                where = {**places, asked.published.column: code}
+        for of_values, own in asked.by_value([name for name in domains if name not in columns], fixed):
+            if own.means.any() or own.covariances.any():  # else nobody can have this combination
+                where = {**places, **of_values}
                 found[tuple(where[name] for name in domains)] = asked.estimates(own)
-        else:
-            one = asked.together(fixed)
-            if one.means.any() or one.covariances.any():  # else nobody can have this combination
-                found[tuple(places[name] for name in domains)] = asked.estimates(one)
     order = sorted(found)
     keys = tuple(tuple(values[at] for values, at in zip(domains.values(), key, strict=True)) for key in order)
     return asked.answer(keys, tuple(found[key] for key in order))
@@ -295,7 +292,7 @@ def _answer(evidence: Evidence, question: Question, how: _How) -> Answer:
 
 def _is_joint(evidence: Evidence, question: Question) -> bool:
     """Whether a question is about several sensitive columns that are published apart."""
-    if len(evidence.release.recipe.sensitive) < 2:
+    if len(evidence.release.recipe.sensitive) < 2 or evidence.release.layout.side_by_side:
         return False
     terms = disjoint_terms(without_parts(evidence, question.where))
     return len(evidence.all_sensitive_of(_attributes(question, terms))) > 1
@@ -417,11 +414,10 @@ class _Asked:
         columns = list(dict.fromkeys([None, *(measure.column for measure in question.measures)]))
         weights = np.ones((len(columns), len(values)))
         for row, name in zip(weights, columns, strict=True):
-            if name is not None and evidence.home_of(name) == published.column:
-                row[:] = [0.0 if value is None else float(value) for value in evidence.sensitive_values(name)]
-        tested = [term.get(published.column) for term in terms]
-        treated = np.array([[own is None or value in own for own in tested] for value in values], bool)
-        treated = treated.reshape(len(values), len(terms))
+            if name is not None and evidence.home_of(name) in published.columns:
+                own = np.array([0.0 if value is None else float(value) for value in evidence.sensitive_values(name)])
+                row[:] = own[_of_column(published, values, evidence.home_of(name))[1]]
+        treated = _treated(published, values, terms)
         covered = treated.any(axis=1)
         of_class, number = np.unique(treated[covered], axis=0, return_inverse=True)
         class_of = np.full(len(values), -1, np.int64)
@@ -433,7 +429,7 @@ class _Asked:
         if coarse and model == "learned":
             notes = (*notes, _COARSE)
         if learned is not None and learned.population.fitted.is_used:
-            apart = published.column in question.group_by
+            apart = set(published.columns) <= set(question.group_by)
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
         return cls(
             evidence,
@@ -469,6 +465,27 @@ class _Asked:
         """The values that a grouping column may have, by what is published."""
         return GroupingColumn.of(name, self.evidence.kinds[name], self.evidence.supports(self.seats, name), _MOST_ROWS)
 
+    def of_column(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+        """The values of a sensitive column, and which of them it has in each of the values (or combinations) here."""
+        return _of_column(self.published, self.values, name)
+
+    def by_value(self, names: Sequence[str], fixed: _Fixed | None) -> Iterator[tuple[dict[str, int], Totals]]:
+        """The totals for the values of some sensitive columns: which value of each, and the totals of those people."""
+        if not names:
+            yield {}, self.together(fixed)
+            return
+        codes = np.stack([self.of_column(name)[1] for name in names], axis=1)
+        if len(names) == len(self.published.columns):  # every combination by itself
+            apart = self.apart(fixed)
+            for place, key in enumerate(codes.tolist()):
+                own = Totals(apart.means[:, place], apart.covariances[:, :, place])
+                yield dict(zip(names, key, strict=True)), own
+            return
+        keys, number = np.unique(codes, axis=0, return_inverse=True)
+        for place, key in enumerate(keys.tolist()):
+            own = self._of_values(number.reshape(-1) == place).together(fixed)
+            yield dict(zip(names, key, strict=True)), own
+
     def together(self, fixed: _Fixed | None = None) -> Totals:
         """The totals over all sensitive values."""
         papers = self._together(fixed)
@@ -480,16 +497,16 @@ class _Asked:
     def apart(self, fixed: _Fixed | None) -> Totals:
         """The totals for every sensitive value by itself."""
         if self.presence is not None:
-            each = [self._of_value(code).together(fixed) for code in range(len(self.values))]
+            each = [self._of_values(only).together(fixed) for only in np.eye(len(self.values), dtype=bool)]
             means = np.stack([one.means for one in each], axis=-1)
             return Totals(means, np.stack([one.covariances for one in each], axis=-1))
         papers = self._apart(fixed)
         found = papers if self.learned is None else self.learned.apart(*self._by_learning(fixed), papers)
         return found if self.weighting is None else self.weighting.added(found, self._deviations(fixed), apart=True)
 
-    def _of_value(self, code: int) -> _Asked:
-        """The same question about one sensitive value alone."""
-        only = np.where(np.arange(len(self.values)) == code, self.dealt.class_of, -1)
+    def _of_values(self, wanted: NDArray[np.bool_]) -> _Asked:
+        """The same question about some of the sensitive values alone."""
+        only = np.where(wanted, self.dealt.class_of, -1)
         return replace(self, dealt=replace(self.dealt, class_of=only))
 
     def _with_leavers(self, found: Totals, fixed: _Fixed | None) -> Totals:
@@ -649,6 +666,24 @@ class _Asked:
     @cached_property
     def _known(self) -> dict[tuple[int, str], tuple[NDArray[np.float64], ...]]:
         return {}
+
+
+def _of_column(published: Published, values: tuple[Any, ...], name: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """The values of one of the sensitive columns, and which of them each of the values (or combinations) has."""
+    return published.several[name] if published.several else (values, np.arange(len(values)))
+
+
+def _treated(
+    published: Published, values: tuple[Any, ...], terms: Sequence[Mapping[str, ValueSet]]
+) -> NDArray[np.bool_]:
+    """Which terms hold for each of the sensitive values (values x terms)."""
+    found = np.ones((len(values), len(terms)), bool)
+    for name in published.columns:
+        own, codes = _of_column(published, values, name)
+        for t, term in enumerate(terms):
+            if name in term:
+                found[:, t] &= np.array([value in term[name] for value in own], bool)[codes]
+    return found
 
 
 def _entries_of(

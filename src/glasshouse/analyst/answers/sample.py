@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.population.population import Drawn, Population
     from glasshouse.release import Release
+    from glasshouse.release.contents import Published
 
 __all__ = ["NOBODY", "sample"]
 
@@ -129,7 +130,7 @@ def sample(
     if tables is not None and (isinstance(tables, bool) or not isinstance(tables, int) or tables < 1):
         raise ParameterError("sample", "tables", "a whole number, 1 or more, or None", tables)
     source = Source.secure() if source is None else source.for_one_release()
-    reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered)
+    reading = Reading.of(release, attributes, taxonomies=taxonomies, ordered=ordered, several=True)
     population, why_not, _ = learned_population(
         reading.evidence, reading.published, reading.seats, reading.attributes, model, report, owner="sample"
     )
@@ -138,7 +139,7 @@ def sample(
         f"the sample contains none of the sensitive columns {', '.join(sensitive)}: name one among the "
         "attributes to include it"
     ]
-    notes = notes if attributes is None and len(sensitive) > 1 else []
+    notes = notes if attributes is None and sensitive and not reading.columns else []
     notes += [f"drawn by the uniform model: {why_not}"] if why_not else []
     weight = release.weight
     if weight is not None and weight.name in reading.attributes:
@@ -177,7 +178,7 @@ def _complete(
     """A complete table by weights of its own; with another number of rows, some of its rows."""
     drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
     rows = _rows(len(drawn.point), n, source.child("rows"))
-    columns = {name: _column(population, name, drawn, rows) for name in reading.attributes}
+    columns = {name: _column(reading, population, name, drawn, rows) for name in reading.attributes}
     return pa.table(columns).replace_schema_metadata(_said(population.model, notes))
 
 
@@ -190,12 +191,20 @@ def _rows(people: int, n: int, source: Source) -> NDArray[np.int64]:
     return chosen
 
 
-def _column(population: Population, name: str, drawn: Drawn, rows: NDArray[np.int64]) -> pa.Array:
+def _column(reading: Reading, population: Population, name: str, drawn: Drawn, rows: NDArray[np.int64]) -> pa.Array:
+    if name in reading.published.several:
+        return _of_several(reading.published, name, drawn.code[rows])
     if name == population.column:
         return pa.array(population.values).take(pa.array(drawn.code[rows]))
     place = population.points.names.index(name)
     codes = population.points.codes[place][drawn.point[rows]]
     return pa.array(population.points.values[place]).take(pa.array(codes))
+
+
+def _of_several(published: Published, name: str, codes: NDArray[Any]) -> pa.Array:
+    """The values of one column in combinations of several."""
+    values, code_of = published.several[name]
+    return pa.array(values).take(pa.array(code_of[codes]))
 
 
 def _generator(source: Source) -> np.random.Generator:
@@ -217,22 +226,25 @@ def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str])
         axis.name: axis.draw(reading.cells(axis)[seat], source.child("attribute", axis.name)) for axis in reading.axes
     }
     told: tuple[str, ...] = ()
-    if reading.column is not None and reading.published.kind == "sample":
-        columns[reading.column], told = _deperturbed(reading, seat, source.child("value"))
-    elif reading.column is not None:
-        columns[reading.column] = _dealt(reading, seat, source.child("value"))
+    if reading.columns and reading.published.kind == "sample":
+        columns[reading.published.column], told = _deperturbed(reading, seat, source.child("value"))
+    elif reading.columns:
+        columns |= _dealt(reading, seat, source.child("value"))
     drawn = pa.table({name: columns[name] for name in reading.attributes})
     return drawn.replace_schema_metadata(_said("uniform", [*told, *notes]))
 
 
-def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> pa.Array:
-    """A value of each record's group."""
+def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> dict[str, pa.Array]:
+    """A value of each record's group; of several columns, values that a row of the group has side by side."""
     published = reading.published
     group = reading.seats.group[seat]
     ends = np.cumsum(published.counts)
     before = np.append(0, ends)[published.offsets[:-1]]
     entry = np.searchsorted(ends, before[group] + source.belows(published.sizes[group]), side="right")
-    return pa.array(published.values).take(pa.array(published.codes[entry]))
+    codes = published.codes[entry]
+    if published.several:
+        return {name: _of_several(published, name, codes) for name in published.several}
+    return {published.column: pa.array(published.values).take(pa.array(codes))}
 
 
 def _deperturbed(reading: Reading, seat: NDArray[np.int64], source: Source) -> tuple[pa.Array, tuple[str, ...]]:

@@ -75,7 +75,7 @@ def separation_notes(seen: Observations, values: Sequence[Any], dealt: Dealt, *,
         pairs = pairs[~same]
     if not len(pairs):
         return ()
-    told = [repr(visible("missing" if values[code] is None else text_of(values[code]))) for code in np.unique(pairs)]
+    told = [repr(visible(_text(values[code]))) for code in np.unique(pairs)]
     if len(told) == 2:
         return (
             (
@@ -91,3 +91,10 @@ def separation_notes(seen: Observations, values: Sequence[Any], dealt: Dealt, *,
             "value"
         ),
     )
+
+
+def _text(value: Any) -> str:
+    """A value as a note names it; a tuple has values of several columns."""
+    if isinstance(value, tuple):
+        return ", ".join(map(_text, value))
+    return "missing" if value is None else text_of(value)
