@@ -21,7 +21,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWar
 def sketch_of(*sensitive: str) -> Sketch:
     draw = random.Random(1)
     hiv = ["yes" if i % 20 == 0 else "no" for i in range(1500)]
-    columns = {"hiv": hiv, "dead": hiv[::-1], **{name: draw.choices("abcdefg", k=1500) for name in ("ill", "drug")}}
+    columns = {"hiv": hiv, "dead": hiv[::-1], "ill": draw.choices("abcdefgh", k=1500)}
+    columns["drug"] = draw.choices("abcde", k=1500)
     kept = {name: columns[name] for name in sensitive}
     table = gh.read({"age": draw.choices(range(60), k=1500), **kept}, quasi=["age"], sensitive=list(kept))
     return Sketch.of(table)
