@@ -82,7 +82,8 @@ def _alternatives(
         yield "Records with a missing value are left out.", {**choices, "missing": "drop"}
     elif error.situation == "amounts" and error.column is not None:
         for reading in _readings(error.column, choices):
-            yield reading.words, _with(choices, error.column, reading)
+            several = len(choices.get("sensitive") or ()) > 1
+            yield reading.named(error.column) if several else reading.words, _with(choices, error.column, reading)
 
 
 def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -66,6 +66,16 @@ class KAnonymity(Principle):
         """The terms of the principle, for other modules."""
         return Terms(asked={"k": self.k}, anonymity=self.k, smallest_group=self.k, capped=(Caps(least=self.k),))
 
+    def joined(self, other: Principle) -> Principle | None:
+        """With the larger k; also with (alpha, k)-anonymity, which stays that.
+
+        >>> KAnonymity(k=5).joined(AlphaKAnonymity(alpha="0.5", k=3))
+        AlphaKAnonymity(alpha='0.5', k=5)
+        """
+        if isinstance(other, AlphaKAnonymity):
+            return other.joined(self)
+        return replace(self, k=max(self.k, other.k)) if isinstance(other, KAnonymity) else None
+
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
 
@@ -154,6 +164,14 @@ class AlphaKAnonymity(Principle):
             smallest_group=self.k,
             capped=(Caps(least=self.k, share=self.alpha),),
         )
+
+    def joined(self, other: Principle) -> Principle | None:
+        """With the larger k, and the smaller alpha."""
+        if isinstance(other, KAnonymity):
+            return replace(self, k=max(self.k, other.k))
+        if isinstance(other, AlphaKAnonymity):
+            return replace(self, alpha=min(self.alpha, other.alpha), k=max(self.k, other.k))
+        return None
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.

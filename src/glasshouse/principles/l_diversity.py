@@ -81,6 +81,10 @@ class LDiversity(Principle):
         """The terms of the principle, for other modules."""
         return Terms(asked={"ell": self.ell}, smallest_group=self.ell, one_in=self.ell)
 
+    def joined(self, other: Principle) -> Principle | None:
+        """With the larger l."""
+        return replace(self, ell=max(self.ell, other.ell)) if isinstance(other, LDiversity) else None
+
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
 
@@ -363,6 +367,13 @@ class DesignatedLDiversity(Principle):
         if not isinstance(self.values, tuple | list) or not self.values:
             raise ParameterError("DesignatedLDiversity", "values", "a tuple of sensitive values", self.values)
         object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
+
+    def joined(self, other: Principle) -> Principle | None:
+        """With the larger l, for the values of both."""
+        if not isinstance(other, DesignatedLDiversity):
+            return None
+        values = tuple(dict.fromkeys((*self.values, *other.values)))
+        return replace(self, ell=max(self.ell, other.ell), values=values)
 
     def naming(self, values: tuple[Any, ...]) -> Self:
         """The same for other designated values."""

@@ -146,6 +146,10 @@ class Principle:
         """The principles of a combination, one by one; else itself."""
         return (self,)
 
+    def joined(self, other: Principle) -> Principle | None:
+        """The one principle of this kind that asks for this and the other; None if there is none."""
+        return self if self == other else None
+
     def grouping(self) -> Principle:
         """The principle that every group must satisfy."""
         return self

@@ -76,6 +76,11 @@ class TCloseness(Principle):
         """The terms of the principle, for other modules."""
         return Terms(asked={"t": self.t, "distance": self.distance}, closeness=self.t, distance=self.distance)
 
+    def joined(self, other: Principle) -> Principle | None:
+        """With the smaller t, where the distance is the same."""
+        same = isinstance(other, TCloseness) and other.distance == self.distance
+        return replace(self, t=min(self.t, other.t)) if same else None
+
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
 

@@ -19,6 +19,7 @@ from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.journeys.plan import plan_of, spelled
 from glasshouse.microdata.domains import Column
 from glasshouse.microdata.kinds import Kinds, kinds_of
+from glasshouse.principles.all_of import AllOf
 from glasshouse.principles.principle import Requirement
 from glasshouse.randomness import Source
 
@@ -120,10 +121,16 @@ class Sketch:
             broken = [part for part in self.requirement(principle).parts if not part.is_eligible]
             if not broken:
                 return principle
-            nearest = broken[0].principle.feasible(broken[0].whole, broken[0].domain)
-            if nearest is None:
+            part = broken[0]
+            singles = part.principle.singles()
+            near = [
+                one if one.eligible(part.whole, part.domain) else one.feasible(part.whole, part.domain)
+                for one in singles
+            ]
+            possible = [one for one in near if one is not None]
+            if len(possible) < len(singles):
                 return None
-            principle = nearest
+            principle = possible[0] if len(possible) == 1 else AllOf(principles=possible)
         return principle if self.requirement(principle).first_ineligible() is None else None
 
     def obstacle(self, principle: Principle) -> Infeasible | None:

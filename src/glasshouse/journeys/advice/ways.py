@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.cells.values import text_of
 from glasshouse.errors import GlasshouseError, Infeasible
+from glasshouse.journeys.advice.asked_parts import AskedParts, together
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.plural import counted
 from glasshouse.principles.background_sensitive import RhoBreach
@@ -138,7 +139,8 @@ recoding=gh.Perturbed(domain=('no', 'yes'))) | 0
     """
     if not sketch.n_people or len(sketch.sensitive) > _MOST_COLUMNS:
         return ()
-    planned = (_planned(sketch, way) for way in _offered(sketch, principle))
+    parts = AskedParts.of(sketch, principle)
+    planned = (_with_parts(sketch, way, parts) for way in _offered(sketch, principle, parts))
     found = [way for way in planned if way is not None]
     return tuple(sorted(found, key=lambda way: way.n_left_out))  # stable: else in the order in which they are offered
 
@@ -153,16 +155,43 @@ def closest(sketch: Sketch, *, distance: str = "equal") -> Way:
 
     Where everybody has the same value, it protects nobody.
     """
-    made = _planned(sketch, _closeness(sketch, distance))
+    made = _planned(sketch, _closeness(sketch, distance=distance))
     assert made is not None, "a table is at distance 0 from itself"
     return made
 
 
-def _closeness(sketch: Sketch, distance: str = "equal") -> Way:
+def _closeness(sketch: Sketch, parts: AskedParts | None = None, *, distance: str = "equal") -> Way:
+    """t-closeness; of a column of which it was asked with a smaller t, or another distance, with these."""
     rest = min((1 - _shares(sketch, i)[0][1] for i in range(len(sketch.sensitive))), default=Fraction(0))
     t = next((t for t in _TS if Fraction(t) <= rest), _TS[-1])
-    ordered: Any = distance
-    return _way("closeness", TCloseness(t=t, distance=ordered), _cost_of_closeness(sketch, Fraction(t)))
+    each: dict[str, Principle] = {}
+    for name in sketch.sensitive:
+        asked = None if parts is None else parts.closeness(name)
+        ordered: Any = distance if asked is None else asked.terms.distance
+        found = TCloseness(t=t, distance=ordered)
+        each[name] = found if asked is None else together((found, asked))
+    same = len(set(map(repr, each.values()))) == 1
+    k = 0 if parts is None else parts.k
+    return _way("closeness", next(iter(each.values())) if same else each, _cost_of_closeness(sketch, each, k))
+
+
+def _with_parts(sketch: Sketch, way: Way, parts: AskedParts) -> Way | None:
+    """The way with as much of what was asked for as it can hold; what it gives up is told as a cost."""
+    columns = sketch.sensitive if way.sensitive is None else way.sensitive
+    if way.domain is not None:  # a sample of perturbed values has groups, and promises nothing else about values
+        small = isinstance(way.principle, Principle) and way.principle.grouping().terms.anonymity < parts.k
+        return _planned(sketch, _giving_up(way, parts.given_up(columns, sizes=small, values=True)))
+    for sizes, values in ((True, True), (True, False), (False, False)):
+        added = parts.added_to(way.principle, columns, values=values) if sizes else way.principle
+        lost = parts.given_up(columns, sizes=not sizes, values=not values)
+        planned = _planned(sketch, _giving_up(replace(way, principle=added), lost))
+        if planned is not None:
+            return planned
+    return None
+
+
+def _giving_up(way: Way, lost: str) -> Way:
+    return replace(way, cost=f"{way.cost} {lost}".strip()) if lost else way
 
 
 def python_note(ways: Sequence[Way]) -> str:
@@ -179,7 +208,7 @@ def python_note(ways: Sequence[Way]) -> str:
 # --- what is offered --------------------------------------------------------------------------------------------------
 
 
-def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle], parts: AskedParts) -> Iterator[Way]:
     """Every alternative that may be possible."""
     if not sketch.sensitive or (isinstance(principle, Principle) and principle.bounds_beliefs):
         yield from _of_groups(sketch, principle)
@@ -189,14 +218,15 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> 
         nearest = sketch.feasible(principle)
         if nearest is not None:
             yield _way("nearest", nearest)
-    yield from _by_column(sketch, principle)
+    yield from _by_column(sketch, principle, parts)
     if nearest is None:
-        yield from _designated(sketch) if len(sketch.sensitive) == 1 else _designated_by_column(sketch)
+        single = len(sketch.sensitive) == 1
+        yield from _designated(sketch, parts.k) if single else _designated_by_column(sketch, parts.k)
         if not any(sketch.is_constant(i) for i in range(len(sketch.sensitive))):
-            yield _closeness(sketch)
-        yield from _alpha(sketch)
-        if len(sketch.sensitive) == 1:
-            yield from _perturbed(sketch)
+            yield _closeness(sketch, parts)
+        yield from _alpha(sketch, parts.k)
+        if single:
+            yield from _perturbed(sketch, parts.k)
     yield from _suppressed(sketch, principle)
     if nearest is None:
         yield from _without_column(sketch, principle)
@@ -211,7 +241,7 @@ def _of_groups(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
         yield _way("nearest", KAnonymity(k=k))
 
 
-def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
+def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle], parts: AskedParts) -> Iterator[Way]:
     """For several columns, what is nearest to what was asked for, by column; t-closeness where nothing is near."""
     if len(sketch.sensitive) < 2:
         return
@@ -222,23 +252,24 @@ def _by_column(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -
         nearest = own.feasible(asked[name]) if name in asked else None
         if nearest is None and own.is_constant():
             return  # closeness to the table would protect nobody
-        each[name] = _closeness(own).principle if nearest is None else nearest  # type: ignore[assignment]
+        each[name] = _closeness(own, parts).principle if nearest is None else nearest  # type: ignore[assignment]
     if isinstance(principle, Mapping) or len(set(each.values())) > 1:
         yield _way("by-column", each)
 
 
-def _designated(sketch: Sketch) -> Iterator[Way]:
+def _designated(sketch: Sketch, k: int) -> Iterator[Way]:
     """Protection of the rarer values only."""
     rare = _rarer(sketch)
     if rare is None:
         return
     ell = min(ELL, int(_ROOM / rare[0][1]))
-    cost = f"{_unprotected(sketch)} A group with one of the protected values has at least {counted(ell, 'record')}."
+    which = "Every group" if k >= ell else "A group with one of the protected values"
+    cost = f"{_unprotected(sketch)} {which} has at least {counted(max(ell, k), 'record')}."
     values = tuple(text_of(value) for value, _ in rare)
     yield _way("designated", DesignatedLDiversity(ell=ell, values=values), cost)
 
 
-def _designated_by_column(sketch: Sketch) -> Iterator[Way]:
+def _designated_by_column(sketch: Sketch, k: int) -> Iterator[Way]:
     """The same l for all columns: of every value where that is possible, and of the rarer values of the others."""
     ell, named = ELL, dict[str, tuple[str, ...]]()
     for i, name in enumerate(sketch.sensitive):
@@ -259,8 +290,8 @@ def _designated_by_column(sketch: Sketch) -> Iterator[Way]:
         for name in sketch.sensitive
     }
     told = [_unprotected(sketch.only(sketch.sensitive.index(name)), f" of {name}") for name in named]
-    which = "Every group" if len(named) < len(each) else "A group with one of the protected values"
-    yield _way("designated", each, f"{' '.join(told)} {which} has at least {counted(ell, 'record')}.")
+    which = "Every group" if len(named) < len(each) or k >= ell else "A group with one of the protected values"
+    yield _way("designated", each, f"{' '.join(told)} {which} has at least {counted(max(ell, k), 'record')}.")
 
 
 def _rarer(sketch: Sketch) -> list[tuple[Any, Fraction]] | None:
@@ -276,7 +307,7 @@ def _unprotected(sketch: Sketch, of: str = "") -> str:
     return f"Nothing is promised about {_shown(value)}{of}, which {_count(sketch, share)} have: it may become certain."
 
 
-def _alpha(sketch: Sketch) -> Iterator[Way]:
+def _alpha(sketch: Sketch, least: int) -> Iterator[Way]:
     """The share of every value in a group is bounded, by more than the largest share in the table."""
     shares = [_shares(sketch, i)[0] for i in range(len(sketch.sensitive))]
     value, share = max(shares, key=lambda one: one[1])
@@ -284,7 +315,7 @@ def _alpha(sketch: Sketch) -> Iterator[Way]:
     alpha = next((a for steps in (20, 100) if (a := Fraction(ceil(wanted * steps), steps)) < 1), wanted)
     if alpha >= 1 or sketch.n_people < 2:
         return
-    k = min(ELL, sketch.n_people)
+    k = max(least, min(ELL, sketch.n_people))
     cost = (
         f"Every group has at least {counted(k, 'record')}, and more where {_shown(value)} is more frequent than in the "
         "whole table."
@@ -292,19 +323,20 @@ def _alpha(sketch: Sketch) -> Iterator[Way]:
     yield _way("alpha", AlphaKAnonymity(alpha=alpha, k=k), cost)
 
 
-def _perturbed(sketch: Sketch) -> Iterator[Way]:
+def _perturbed(sketch: Sketch, least: int) -> Iterator[Way]:
     """A noisy sample, which also holds against an attacker who knows other people's values."""
     values = [value for value, _ in _shares(sketch)]
     if not 2 <= len(values) <= _MOST_VALUES or None in values or sketch.n_people < _SIZE:
         return
-    target = RhoBreach(rho1=_RHO[0], rho2=_RHO[1], k=_SIZE)
+    size = max(_SIZE, least)
+    target = RhoBreach(rho1=_RHO[0], rho2=_RHO[1], k=size)
     kept = target.largest_retention(len(values))
     if kept < _RETAINED:
         return
-    most = sketch.n_people // _SIZE
+    most = sketch.n_people // size
     cost = (
         f"At most {most:,} of {sketch.n_people:,} records {'is' if most == 1 else 'are'} published, one of each group "
-        f"of {_SIZE} or more. Its sensitive value is kept with probability {plain(kept)}, and otherwise replaced by a "
+        f"of {size} or more. Its sensitive value is kept with probability {plain(kept)}, and otherwise replaced by a "
         "random one. The domain must list every value that a person may have, also those that nobody in the table "
         "has."
     )
@@ -344,7 +376,8 @@ def _without_column(sketch: Sketch, principle: Principle | Mapping[str, Principl
             given_up = [name for name in sketch.sensitive if name not in names]
             asked = left.feasible(principle)
             if asked is not None:
-                cost = f"The column {', '.join(given_up)} is not published."
+                several = f"The columns {', '.join(given_up[:-1])} and {given_up[-1]} are not published."
+                cost = several if len(given_up) > 1 else f"The column {given_up[0]} is not published."
                 yield _way("without-column", asked, cost, sensitive=names)
     elif sketch.is_constant() and sketch.n_people >= 2:
         name = sketch.sensitive[0]
@@ -372,7 +405,7 @@ def _planned(sketch: Sketch, way: Way) -> Way | None:
     if plan.claim.adversary is Adversary.LINKING and plan.claim.promise:  # which says that nothing is promised
         return None
     left_out = [] if way.domain is not None else [_left_out(plan.n_dropped, sketch.n_people)]
-    if plan.n_dropped and len(own.sensitive) > 1:
+    if plan.n_dropped and way.suppress and len(own.sensitive) > 1:
         most = int(way.suppress * sketch.n_people)
         left_out.append(f"Who is left out is drawn at random; another draw may leave out up to {most:,}.")
     return replace(
@@ -390,14 +423,19 @@ def _left_out(n: int, of: int) -> str:
 
 
 def _promise(sketch: Sketch, principle: Principle | Mapping[str, Principle], attacker: str) -> str:
-    if isinstance(principle, Mapping):
-        return " ".join(one.for_person(name, attacker) for name, one in principle.items())
-    if not principle.needs_sensitive:
+    if isinstance(principle, Principle) and not principle.needs_sensitive:
         return principle.for_person("sensitive value", attacker)
-    told = [principle.for_person(name, attacker) for name in sketch.sensitive]
-    terms = principle.terms
-    if terms.closeness is not None and terms.distance == "equal" and len(sketch.sensitive) == 1:
-        told += _largest_shares(sketch, terms.closeness)
+    each = principle if isinstance(principle, Mapping) else dict.fromkeys(sketch.sensitive, principle)
+    told = []
+    for name, one in each.items():
+        about = [single for single in one.singles() if single.needs_sensitive]
+        told += [single.for_person(name, "the same attacker" if i else attacker) for i, single in enumerate(about)]
+        for terms in (single.terms for single in about):
+            if terms.closeness is not None and terms.distance == "equal" and len(sketch.sensitive) == 1:
+                told += _largest_shares(sketch, terms.closeness)
+    sizes = [s.terms.anonymity for one in each.values() for s in one.singles() if not s.needs_sensitive]
+    if sizes:
+        told.append(f"Groups have at least {counted(max(sizes), 'person')}.")
     return " ".join(told)
 
 
@@ -417,10 +455,12 @@ def _rounded_up(share: Fraction) -> Fraction:
     return Fraction(ceil(share * 1000), 1000)
 
 
-def _cost_of_closeness(sketch: Sketch, t: Fraction) -> str:
+def _cost_of_closeness(sketch: Sketch, each: Mapping[str, Principle], k: int) -> str:
     """How large a group must be that has a rare value: one record of m has a share of 1/m."""
-    rarest = min((_shares(sketch, i)[-1][1] for i in range(len(sketch.sensitive))), default=Fraction(1))
-    least = ceil(1 / min(rarest + t, Fraction(1)))
+    shares = [_shares(sketch, i)[-1][1] + (each[name].terms.closeness or 0) for i, name in enumerate(each)]
+    least = ceil(1 / min(*shares, Fraction(1), Fraction(1)))
+    if k >= least:
+        return f"Every group has at least {counted(k, 'record')}."
     return f"A group with the rarest value has at least {least:,} records." if least > 1 else ""
 
 

@@ -45,6 +45,14 @@ class Reading:
     bins: str | None = None
     categorical: bool = False
 
+    def named(self, column: str) -> str:
+        """The words, with the column's name before them.
+
+        >>> Reading(words="Its dates are read as years.").named("born")
+        'born: its dates are read as years.'
+        """
+        return f"{column}: {self.words[0].lower()}{self.words[1:]}"
+
 
 def readings_of(values: pa.Array | pa.ChunkedArray, name: str) -> tuple[Reading, ...]:
     """How a sensitive column of this name can be read, the best first; empty if it is no column of amounts.
@@ -113,8 +121,8 @@ def _of_dates(values: Any) -> Iterator[Reading]:
 
 def _of_quantiles() -> Iterator[Reading]:
     words = (
-        "It is read as up to five intervals with about the same number of records each. The borders of the intervals "
-        "come from the table, and are published."
+        "It is read as up to five intervals with about the same number of records each, as far as equal values "
+        "allow. The borders of the intervals come from the table, and are published."
     )
     yield Reading(words=words, bins="quantiles:5")
 

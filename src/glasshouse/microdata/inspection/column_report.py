@@ -242,7 +242,8 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
         return "identifier", f"names a person ({found.piece!r})"
     found = first_match(name, NUMBERS)
     if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
-        return "identifier", f"may be a personal number ({found.piece!r}): hardly any value repeats"
+        rarely = _nearly_distinct(report)
+        return "identifier", f"may be a personal number ({found.piece!r})" + ": hardly any value repeats" * rarely
     return _role_by_values(report)
 
 
