@@ -41,11 +41,13 @@ __all__ = [
     "printing_options",
     "quasi_option",
     "reading_options",
+    "repeated_option",
     "report_option",
     "rows_option",
     "selection_options",
     "sensitive_option",
     "source_options",
+    "table_option",
     "target_options",
     "threads_option",
     "together_option",
@@ -100,6 +102,12 @@ sensitive_option = _listed(
     "COLUMNS",
     "The sensitive column, whose values are protected. Separate several columns by commas.",
 )
+repeated_option = choice(
+    "--repeated",
+    ["error", "sample", "together"],
+    "What to do with people who have several rows: stop with an error, draw one row of each at random (sample), "
+    "or make one record of all rows of a person, with sets of values (together).",
+)
 identifier_option = click.option(
     "--identifier",
     metavar="COLUMN",
@@ -152,12 +160,7 @@ reading_options = _apply(
     identifier_option,
     weight_option,
     together_option,
-    choice(
-        "--repeated",
-        ["error", "sample", "together"],
-        "What to do with people who have several rows: stop with an error, draw one row of each at random (sample), "
-        "or make one record of all rows of a person, with sets of values (together).",
-    ),
+    repeated_option,
     choice(
         "--missing",
         ["error", "category", "drop"],
@@ -439,10 +442,11 @@ target_options = _apply(
         help="With --to: the schema of the database to write them into.",
     ),
 )
+table_option = click.option(
+    "--table", metavar="NAME", help=("The table to read from a database, or the sheet to read from a workbook.")
+)
 selection_options = _apply(
-    click.option(
-        "--table", metavar="NAME", help=("The table to read from a database, or the sheet to read from a workbook.")
-    ),
+    table_option,
     click.option("--query", metavar="SQL", help="The SELECT statement whose rows are read from a database."),
 )
 source_options = _apply(
