@@ -59,6 +59,7 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @options.quasi_option
 @options.sensitive_option
 @options.identifier_option
+@options.repeated_option
 @options.column_options
 @options.categorical_option
 @options.normalise_option
@@ -194,6 +195,7 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
     metavar="LIMIT",
     help=("Exit with code 1 if a probability, or the risk that is counted, is above this limit, such as 1/5."),
 )
+@options.table_option
 @options.source_options
 @options.decimal_option
 @options.printing_options
@@ -357,7 +359,8 @@ def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
     """Read a list of people; with their sensitive values, if the attack counts right guesses and the list has them."""
     from glasshouse.microdata import read
 
-    named = ("identifier", "taxonomy", "order", "categorical", "normalise", "delimiter", "encoding", "decimal")
+    columns = ("identifier", "repeated", "taxonomy", "order", "categorical", "normalise")
+    named = (*columns, "table", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
     attack = catalog.ATTACKS[given["attack_"]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -42,6 +43,17 @@ class Commands(click.Group):
         ctx.meta[GIVEN] = list(args)
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, ...]:
+        """Find the command, and refuse an option that is given twice where only the last one would count."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            order: list[click.Parameter] = []
+            own = click.Context(command, info_name=name, parent=ctx)
+            with contextlib.suppress(click.UsageError):  # which the command itself reports
+                _, _, order = command.make_parser(own).parse_args(list(rest))
+            _refuse_twice(order, own)
+        return name, command, rest
+
     def main(self, *arguments: Any, standalone_mode: bool = True, **more: Any) -> Any:
         """Run a command line, and leave with its exit code."""
         run: Any = super().main
@@ -55,6 +67,15 @@ class Commands(click.Group):
         except OSError as error:  # from printing a help
             fail(f"cannot write the output: {error.strerror}", FAILED)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse_twice(order: list[click.Parameter], ctx: click.Context) -> None:
+    for number, one in enumerate(order):
+        takes_one = isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)
+        if takes_one and one in order[:number]:
+            raise click.UsageError(
+                f"{one.opts[0]} is given twice: give it once. Separate several names by commas.", ctx
+            )
 
 
 @click.group(

@@ -115,7 +115,8 @@ def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
 
     given = keywords.get("release", keywords.get("path"))
     context = click.get_current_context(silent=True)
-    if given is None or context is None or "://" in str(given):
+    as_table = context is not None and context.command.name == "verify" and keywords.get("quasi")
+    if given is None or context is None or "://" in str(given) or (as_table and Path(given).is_file()):
         return ()
     found = astray(Path(given))
     if found is None or (context.command.name in _TAKE_OUTPUT and found.meant == (Path(given, "release"),)):

@@ -41,11 +41,13 @@ __all__ = [
     "printing_options",
     "quasi_option",
     "reading_options",
+    "repeated_option",
     "report_option",
     "rows_option",
     "selection_options",
     "sensitive_option",
     "source_options",
+    "table_option",
     "target_options",
     "threads_option",
     "together_option",
@@ -83,15 +85,28 @@ def for_each(name: str, word: str, meaning: str, **more: Any) -> Callable[[Any],
     return click.option(name, multiple=True, metavar=f"[COLUMN=]{word}", help=meaning, **more)
 
 
-quasi_option = click.option(
+def _listed(name: str, words: str, meaning: str) -> Callable[[Any], Any]:
+    """An option for names that are separated by commas; if it is repeated, all its names count."""
+    return click.option(
+        name, multiple=True, callback=lambda *given: ",".join(given[2]) or None, metavar=words, help=meaning
+    )
+
+
+quasi_option = _listed(
     "--quasi",
-    metavar="COLUMNS",
-    help=("The quasi-identifiers: columns whose values others may know about people, separated by commas."),
+    "COLUMNS",
+    "The quasi-identifiers: columns whose values others may know about people, separated by commas.",
 )
-sensitive_option = click.option(
+sensitive_option = _listed(
     "--sensitive",
-    metavar="COLUMNS",
-    help=("The sensitive column, whose values are protected. Separate several columns by commas."),
+    "COLUMNS",
+    "The sensitive column, whose values are protected. Separate several columns by commas.",
+)
+repeated_option = choice(
+    "--repeated",
+    ["error", "sample", "together"],
+    "What to do with people who have several rows: stop with an error, draw one row of each at random (sample), "
+    "or make one record of all rows of a person, with sets of values (together).",
 )
 identifier_option = click.option(
     "--identifier",
@@ -127,13 +142,13 @@ column_options = _apply(
         "--order", multiple=True, metavar="COLUMN=A,B,C", help="The order of a column's categories, such as size=S,M,L."
     ),
 )
-categorical_option = click.option(
-    "--categorical", metavar="COLUMNS", help="Columns whose numbers are codes, not amounts, separated by commas."
+categorical_option = _listed(
+    "--categorical", "COLUMNS", "Columns whose numbers are codes, not amounts, separated by commas."
 )
-normalise_option = click.option(
+normalise_option = _listed(
     "--normalise",
-    metavar="COLUMNS",
-    help=(
+    "COLUMNS",
+    (
         "Columns in which values that differ only in case, white space, invisible characters, or forms of dashes and "
         "quotation marks become one value; separated by commas."
     ),
@@ -145,12 +160,7 @@ reading_options = _apply(
     identifier_option,
     weight_option,
     together_option,
-    choice(
-        "--repeated",
-        ["error", "sample", "together"],
-        "What to do with people who have several rows: stop with an error, draw one row of each at random (sample), "
-        "or make one record of all rows of a person, with sets of values (together).",
-    ),
+    repeated_option,
     choice(
         "--missing",
         ["error", "category", "drop"],
@@ -180,10 +190,10 @@ reading_options = _apply(
         metavar="COLUMN=VALUE",
         help="Lower larger values of a quasi-identifier to this one, such as age=90.",
     ),
-    click.option(
+    _listed(
         "--accept",
-        metavar="NAMES",
-        help="Cautions that you looked into and accept, by their names, separated by commas; such as line-breaks, or "
+        "NAMES",
+        "Cautions that you looked into and accept, by their names, separated by commas; such as line-breaks, or "
         "line-breaks:COLUMN for one column.",
     ),
 )
@@ -432,10 +442,11 @@ target_options = _apply(
         help="With --to: the schema of the database to write them into.",
     ),
 )
+table_option = click.option(
+    "--table", metavar="NAME", help=("The table to read from a database, or the sheet to read from a workbook.")
+)
 selection_options = _apply(
-    click.option(
-        "--table", metavar="NAME", help=("The table to read from a database, or the sheet to read from a workbook.")
-    ),
+    table_option,
     click.option("--query", metavar="SQL", help="The SELECT statement whose rows are read from a database."),
 )
 source_options = _apply(

@@ -88,7 +88,9 @@ _UNCHECKED = "which was not checked: give the public key with --signed-by"
     metavar="FILE",
     help=("The file of the public key. The check fails if the release was signed with another key."),
 )
+@options.table_option
 @options.source_options
+@click.option("--decimal", help="The decimal sign of a CSV file: a point or a comma. The default is a point.")
 @options.printing_options
 @plainly
 def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> int:

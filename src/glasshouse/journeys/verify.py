@@ -60,6 +60,8 @@ def verify(
     risk_threshold: Number = Fraction(1, 5),
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
+    table: str | None = None,
     signed_by: str | Path | None = None,
     **asked: Unpack[Thresholds],
 ) -> Verification:
@@ -98,8 +100,11 @@ def verify(
         People in the population of which the table is a sample, for the journalist's risk; see `Risk`.
     risk_threshold
         A record is at risk if it is found with a larger probability than this.
-    delimiter, encoding
-        How a CSV file is written, if this should not be detected.
+    delimiter, encoding, decimal
+        How a CSV file is written; the delimiter and the encoding are detected, and the decimal sign is a point, unless
+        they are given.
+    table
+        The sheet of a workbook, or the table of a database.
     signed_by
         Of the folder of a release: the file of the public key that must have signed it, see `sign`. A release that
         was not signed with it, or was changed since, is a `SourceError`.
@@ -140,10 +145,11 @@ def verify(
         "risk_threshold": risk_threshold,
         **asked,
     }
+    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "table": table}
     folder = Path(source) if isinstance(source, str | Path) else None
     if isinstance(source, Release) or (folder is not None and holds_release(folder)):
         usual = verify.__kwdefaults__ or {}
-        for name, value in {**options, "delimiter": delimiter, "encoding": encoding}.items():
+        for name, value in {**options, **reading}.items():
             if value != usual.get(name):
                 raise InputError(
                     f"{name} is for a table: a release is checked against its own guarantee, so leave it out"
@@ -164,7 +170,7 @@ def verify(
             "no quasi-identifiers are given: name the columns of the table that others may know, with quasi=[...]"
         )
     names, others = roles(quasi, sensitive)
-    opened, mixed = _open(source, [*names, *others], delimiter=delimiter, encoding=encoding)
+    opened, mixed = _open(source, [*names, *others], **reading | {"decimal": decimal or "."})
     roles(quasi, sensitive, opened.columns)
     orders = {name: order for name, order in opened.orders.items() if name in others}
     options["ordered"] = {**orders, **(ordered or {})}
@@ -282,12 +288,12 @@ def verify_release(release: Release | str | Path) -> Verification:
     return verify(release)
 
 
-def _open(source: Any, names: list[str], *, delimiter: str | None, encoding: str | None) -> tuple[Source, list[str]]:
+def _open(source: Any, names: list[str], **reading: Any) -> tuple[Source, list[str]]:
     """Open the source; if a column mixes types, take its values as texts, and say so."""
     notices: list[str] = []
     while True:
         try:
-            return open_source(source, columns=names, delimiter=delimiter, encoding=encoding), notices
+            return open_source(source, columns=names, **reading), notices
         except DomainError as error:
             plainer = None if error.column is None else untangled(source, error.column)
             if plainer is None:

@@ -112,11 +112,13 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
 
 
 def _for_all_or_each(option: str, given: str | Sequence[str] | None) -> str | dict[str, str] | None:
-    """Read what is asked of all sensitive columns, where the last one counts; or of each that is named."""
+    """Read what is asked of all sensitive columns, or of each that is named."""
     texts = (given,) if isinstance(given, str) else tuple(given or ())
     named = [text for text in texts if "=" in text]
+    if not named and len(texts) > 1:
+        raise InputError(f"{option} is given twice, with {texts[0]} and {texts[1]}: give it once, or name the columns")
     if not named:
-        return texts[-1] if texts else None
+        return texts[0] if texts else None
     if len(named) < len(texts):
         other = next(text for text in texts if "=" not in text)
         raise InputError(
@@ -126,6 +128,9 @@ def _for_all_or_each(option: str, given: str | Sequence[str] | None) -> str | di
     found = pairs(option, texts)
     if len(found) < len(texts):
         raise InputError(f"{option} names a column twice: give each column once")
+    for text in found.values():
+        if "=" in text:
+            raise InputError(f"{option}: {text!r} names another column: repeat the option for each column")
     return found
 
 

@@ -137,7 +137,8 @@ class Contents:
             )
         if column is None and len(sensitive) > 1:
             raise InputError(
-                f"the release has several sensitive columns ({', '.join(sensitive)}): name the one that you mean"
+                f"the release has several sensitive columns ({', '.join(sensitive)}): name the one that you mean "
+                "(column=)"
             )
         column = sensitive[0] if column is None else column
         if column not in sensitive:

@@ -194,3 +194,25 @@ def test_the_command_line_says_it_too(tmp_path: Path) -> None:
     refused = run.invoke(command, ["query", str(tmp_path / "release"), "SELECT COUNT(*) WHERE ill = 'fluu'"])
     assert refused.exit_code != 0
     assert "did you mean 'flu'?" in refused.output
+
+
+@pytest.mark.parametrize("carry", ["cells", "declared"])
+def test_a_node_of_a_rule_by_prefixes_stands_for_all_texts_below_it(carry: Any) -> None:
+    codes = [f"{i % 4}{i * 7 % 10}{i % 3}" for i in range(120)]
+    table = gh.read(
+        {"code": codes, "ill": [f"v{i % 5}" for i in range(120)]},
+        quasi=["code"],
+        sensitive="ill",
+        taxonomies={"code": gh.Taxonomy.prefix(length=3)},
+    )
+    release = gh.publish(table, principle=gh.LDiversity(2), recoding=gh.Taxonomies(), carry=carry)
+    counts = [gh.query(release, f"SELECT COUNT(*) WHERE code {asked}").value for asked in (
+        "= '1**'", "LIKE '1%'", "IN ('0**', '1**')", "<> '1**'", "= '***'",
+    )]  # fmt: skip
+
+    assert counts[0] == counts[1] == pytest.approx(30, abs=15)
+    assert counts[3] == pytest.approx(120 - counts[0])
+    assert counts[0] < counts[2] < counts[4] == 120
+    nowhere = gh.query(release, "SELECT COUNT(*) WHERE code = '9**'")
+    assert nowhere.value == 0
+    assert "no published cell" in nowhere.notes[0]

@@ -18,7 +18,7 @@ COMMANDS = sorted(glasshouse.commands)
 # Where a word means another thing, because the command asks instead of demanding, or writes something else.
 OTHERWISE = {
     "--sensitive": {"inspect", "init"},
-    "--decimal": {"inspect", "init"},
+    "--decimal": {"inspect", "init", "verify"},
     "--k": {"verify"},
     "--ell": {"verify"},
     "--t": {"verify"},
@@ -108,3 +108,43 @@ def test_the_summary_of_publishing_has_time_and_memory(world: Path) -> None:
     assert 0 < found["seconds"] < 300
     assert found["peak_memory"] > 1 << 20
     assert " MiB at most)" in " ".join(plain.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("verify patients.csv --quasi age --k 3 --k 5", "--k is given twice"),
+        ("verify patients.csv --quasi age --sensitive disease --t 0.2 --t 0.9", "--t is given twice"),
+        ("publish patients.csv --quasi age --sensitive disease --ell 2 --out a --out b", "--out is given twice"),
+        ("verify patients.csv --quasi age --sensitive disease --ell disease=3,sex=2", "repeat the option"),
+    ],
+)
+def test_an_option_of_which_only_the_last_would_count_is_refused(world: Path, line: str, words: str) -> None:
+    assert words in " ".join(run(line, code=2).stderr.split())
+
+
+def test_names_may_be_given_in_several_options(world: Path) -> None:
+    together = run("verify patients.csv --quasi age,sex --sensitive disease --k 2", code=1)
+
+    assert (
+        run("verify patients.csv --quasi age --quasi sex --sensitive disease --k 2", code=1).stdout == together.stdout
+    )
+
+
+def test_a_sheet_and_a_decimal_sign_are_given_to_verify_and_attack(world: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for name in ("people", "notes"):
+        sheet = book.create_sheet(name)
+        for row in [("age", "disease"), (20, "flu"), (20, "gout"), (30, "flu"), (30, "gout")]:
+            sheet.append(row)
+    del book["Sheet"]
+    book.save(world / "two.xlsx")
+    assert "--table" in run("verify two.xlsx --quasi age --sensitive disease", code=2).stderr
+    run("verify two.xlsx --table people --quasi age --sensitive disease --k 2 --ell 2")
+    run("publish two.xlsx --table people --quasi age --sensitive disease --ell 2 --out sheets --no-report")
+    run("attack sheets/release --external two.xlsx --table notes --fail-above 1/2")
+    (world / "comma.csv").write_text("age;size\n20;1,5\n20;2,5\n30;1,5\n30;2,5\n")
+    found = run("verify comma.csv --quasi age --sensitive size --decimal , --t 0 --distance ordered --json")
+    assert json.loads(found.stdout)["holds"]

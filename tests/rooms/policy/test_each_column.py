@@ -89,8 +89,9 @@ def test_a_number_for_all_columns_goes_with_one_for_each() -> None:
     assert principle(chosen({"sensitive": "disease", "recursive": ("disease=2,3",)})) == gh.RecursiveLDiversity(2, 3)
 
 
-def test_of_an_option_without_a_column_the_last_one_counts() -> None:
-    assert principle(chosen({"sensitive": "disease", "ell": ("3", "4")})) == gh.LDiversity(4)
+def test_an_option_without_a_column_is_given_once() -> None:
+    with pytest.raises(gh.InputError, match="given twice"):
+        chosen({"sensitive": "disease", "ell": ("3", "4")})
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ _UNRELATED: Final = (
     "the intervals may be too narrow, because within a group every value is assumed to be equally probable for "
     "every member"
 )
+_RANDOM: Final = (
+    "the values of a perturbed sample are partly random, and intervals of a model learned from them were too narrow"
+)
 _FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
 
 
@@ -89,13 +92,15 @@ def learned_population(
     """What a release teaches of some attributes; nothing where the papers' model serves.
 
     It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does if
-    the release has too few people or too many values, if it teaches too little, and if its cells do not say which
-    values they stand for; then it is said why.
+    the release is a perturbed sample, has too few people or too many values, or teaches too little, and if its cells do
+    not say which values they stand for; then it is said why.
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
     if model == "uniform" or (evidence.is_exact and not set(published.columns) & set(attributes)):
         return Taught(None)
+    if evidence.release.layout.size is not None:
+        return Taught(None, _RANDOM)
     dealt = not set(published.columns).isdisjoint(attributes)
     try:
         population = learned_from(evidence, published, seats, report)

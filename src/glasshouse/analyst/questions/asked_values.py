@@ -164,16 +164,23 @@ class _Settling:
         below = self._below(column)
         known = self._known(column)
         shown = _Shown(self._supports(column))
+        nodes = {text: node for text in asked if (node := shown.node(text)) is not None}
         unseen = []
         for text in asked:
+            if text in nodes:
+                if not any(support.share(nodes[text]) > 0 for support in self._supports(column)):
+                    unseen.append(text)
+                continue
             if known is not None and text not in known and text not in below:
                 raise DomainError.unknown(text, [*known, *below], column=column)
             if text not in below and not shown.has(text):
                 unseen.append(text)
         if unseen:
             self._note_texts(column, unseen, shown)
-        leaves = [leaf for text in asked for leaf in below.get(text, (text,))]
+        leaves = [leaf for text in asked if text not in nodes for leaf in below.get(text, (text,))]
         found = ValueSet.of([*leaves, *([None] if values.missing != pieces.cofinite else [])])
+        for node in nodes.values():
+            found = found | node
         return ~found if pieces.cofinite else found
 
     def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
@@ -250,6 +257,13 @@ class _Shown:
                 self.texts.add(inner.label)
             else:
                 self.texts.update(text_of(value) for value in inner.listed() or () if value is not None)
+
+    def node(self, text: str) -> ValueSet | None:
+        """All texts below a node such as ``476**``, if cells of the column are written in this way; otherwise None."""
+        start = text.rstrip("*")
+        if start == text or not any(len(one.start) + one.stars == len(text) for one in self._prefixes):
+            return None
+        return ValueSet.between(start, start + chr(0x10FFFF))
 
     def has(self, text: str) -> bool:
         """Whether some cell may stand for a text."""
