@@ -78,8 +78,9 @@ class TCloseness(Principle):
 
     def joined(self, other: Principle) -> Principle | None:
         """With the smaller t, where the distance is the same."""
-        same = isinstance(other, TCloseness) and other.distance == self.distance
-        return replace(self, t=min(self.t, other.t)) if same else None
+        if not isinstance(other, TCloseness) or other.distance != self.distance:
+            return None
+        return replace(self, t=min(self.t, other.t))
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds.
