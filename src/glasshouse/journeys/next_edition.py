@@ -91,7 +91,7 @@ class Past:
             raise InputError(
                 f"{changed} other sensitive values. Publishing "
                 "both values would reveal who changed, and more, so an edition cannot correct values. To continue "
-                "with the published values, keep them (keep_published=True, --keep-published)"
+                "with the published values, keep them (keep_published=True)"
             )
         return cls(folder=folder, release=release, ledger=ledger, table=table, label=label, found=found)
 

@@ -417,8 +417,8 @@ class Findings:
                 f"the sensitive column {name!r} has {_n(count, 'different text')} that look like amounts with "
                 "thousands separators, currency signs or the like: as texts, amounts that differ only a little count "
                 "as different values, and each is published exactly",
-                "remove thousands separators and currency signs, read a text file that has decimal commas with "
-                f"decimal=',', and put the numbers into ranges, such as bins={{{name!r}: 'intervals:100'}}",
+                "remove thousands separators and currency signs (decimal commas may stay: decimal=',') and put the "
+                f"numbers into ranges, such as bins={{{name!r}: 'intervals:100'}}",
             )
 
     def _look_for_dates(self, name: str, values: pa.Array) -> None:

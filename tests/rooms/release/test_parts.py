@@ -410,7 +410,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a part with other columns": (_other_columns, "part-00001.parquet does not have the columns"),
     "a row moved over a border": (_move_a_row, r"part-00000.parquet has 8 rows, and the manifest says 9"),
     "a wrong sum": (_edit(_wrong_sum), "its checksum differs"),
-    "a wrong size": (_edit(_wrong_size), "it was cut short"),
+    "a wrong size": (_edit(_wrong_size), "it is shorter"),
     "a path outside": (_edit(_outside), "outside the folder of the release"),
     "an absolute path": (_edit(_absolute), "outside the folder of the release"),
     "a path that goes up": (_edit(_up), "outside the folder of the release"),

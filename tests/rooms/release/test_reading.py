@@ -128,7 +128,7 @@ def test_a_file_that_was_cut_short_or_added_to_is_noticed(tmp_path: Path) -> Non
     for name in ("qit.parquet", "st.parquet", README):
         before = (folder / name).read_bytes()
         (folder / name).write_bytes(before[:-1])
-        with pytest.raises(gh.SourceError, match=f"{name} is not the file that was published .it was cut short"):
+        with pytest.raises(gh.SourceError, match=f"{name} is not the file that was published .it is shorter"):
             gh.load(folder)
         (folder / name).write_bytes(before + b" ")
         with pytest.raises(gh.SourceError, match=f"{name} has [0-9,]+ bytes, where at most"):

@@ -219,7 +219,10 @@ class ReleaseStream:
         except FileNotFoundError:
             raise SourceError(f"{file.name} is missing", source=file.name) from None
         if len(content) != file.size:
-            raise SourceError(f"{file.name} is not the file that was published (it was cut short)", source=file.name)
+            raise SourceError(
+                f"{file.name} is not the file that was published (it is shorter: it was cut short, or changed)",
+                source=file.name,
+            )
         if hashlib.sha256(content).hexdigest() != file.sha256:
             raise SourceError(
                 f"{file.name} is not the file that was published (its checksum differs)", source=file.name
