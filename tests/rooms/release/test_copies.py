@@ -118,7 +118,7 @@ def test_what_a_format_cannot_hold_is_refused_with_words(tmp_path: Path) -> None
 
 def villages(n: int = 1_200) -> pa.Table:
     """People in villages with long names: the set of all of them is longer than a cell of a workbook."""
-    towns = [f"a village with a long name, number {i:04}" for i in range(n)]
+    towns = [f"a-village-with-a-long-name, number {i:04}" for i in range(n)]
     return pa.table({"town": towns, "x": ["flu", "gout", "ulcer", "mumps"] * (n // 4)})
 
 
