@@ -342,6 +342,7 @@ def test_columns_of_a_guarantee_in_a_browser(tmp_path: Path, page: Any) -> None:
         page.goto(made.address)
         page.goto(f"{made.base}/privacy")
         said = page.locator("#said")
+        said.get_by_text("ill can be inferred with more than 33.3 % confidence").wait_for()  # the table was read
         page.get_by_role("spinbutton", name="l: the probability is at most 1 in l, of drug").first.fill("2")
         said.get_by_text("drug can be inferred with more than 50 % confidence").wait_for()
         page.locator("[name='l-diversity.columns'][value='1']").uncheck()
