@@ -268,6 +268,8 @@ def principle(choices: Mapping[str, Any], named: Named = option) -> Principle | 
                 raise InputError(f"{named(name)}: {column!r} is not a sensitive column: {hint}")
     each = {column: {**choices, **{name: given.get(column) for name, given in own.items()}} for column in known}
     for column, asked in each.items():
+        if asked.get("t") is None and "distance" not in own:
+            asked["distance"] = None  # which is that of the columns for which t-closeness is asked
         if all(asked.get(name) is None for name in (*_OF_VALUES, "alpha")):
             raise InputError(
                 f"nothing is guaranteed for the sensitive column {column!r}: name it too, with {named('ell')} or "
@@ -296,6 +298,8 @@ def one_principle(choices: Mapping[str, Any], named: Named = option) -> Principl
     given = {name: value for name, value in choices.items() if value is not None}
     if given.get("designated") and "ell" not in given:
         raise InputError(f"{named('designated')} can only be given with {named('ell')}")
+    if given.get("distance", "equal") != "equal" and "t" not in given:
+        raise InputError(f"{named('distance')} can only be given with {named('t')}, whose distance it is")
     if _asks_of_beliefs(given) or given.get("recoding") == "perturbed":
         if _asks_of_values(given) or "alpha" in given:
             raise InputError(

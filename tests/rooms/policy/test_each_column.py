@@ -100,6 +100,8 @@ def test_an_option_without_a_column_is_given_once() -> None:
         ("--ell disease=3", "nothing is guaranteed for the sensitive column 'drug'"),
         ("--k 5 --ell disease=3", "nothing is guaranteed for the sensitive column 'drug'"),
         ("--ell disease=3 --distance drug=ordered", "nothing is guaranteed for the sensitive column 'drug'"),
+        ("--ell 2 --distance ordered", "--distance can only be given with --t"),
+        ("--ell 2 --t drug=0.2 --distance disease=ordered", "--distance can only be given with --t"),
         ("--ell 2 --ell disease=3", "--ell: disease=3 names a column and 2 does not"),
         ("--ell disease=3 --ell disease=4", "--ell names a column twice"),
         ("--ell disease=", "--ell takes COLUMN=VALUE"),
