@@ -75,6 +75,11 @@ class Stream(ABC):
     def changed(self) -> SourceError:
         """The message for a table that has changed when it is read again."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that have a name."""
+        return tuple(filter(str.strip, self.names))
+
     def stamp(self) -> object:
         """A value that changes if somebody writes to the table."""
         return None
@@ -384,8 +389,8 @@ def open_stream(
     if not compression and head.startswith(b"PAR1"):
         with sources.readable(path, "Parquet file"), pq.ParquetFile(path) as parquet:
             names, n_rows = sources.legible(parquet.schema_arrow).names, parquet.metadata.num_rows
-        sources.check_column_names(names, str(path))
-        stream = ParquetStream(path=path, names=tuple(names), n_rows=n_rows)
+        told = sources.check_column_names(names, str(path))
+        stream = ParquetStream(path=path, names=tuple(names), n_rows=n_rows, notices=told)
         if not n_rows:
             raise stream.no_rows()
         return stream
@@ -393,8 +398,8 @@ def open_stream(
         reader = ipc.open_file if head.startswith(b"ARROW1") else ipc.open_stream
         with _readable(path), pa.OSFile(str(path)) as arrow, reader(arrow) as opened:
             names = sources.legible(opened.schema).names
-        sources.check_column_names(names, str(path))
-        return ArrowStream(path=path, names=tuple(names), reader=reader)
+        told = sources.check_column_names(names, str(path))
+        return ArrowStream(path=path, names=tuple(names), reader=reader, notices=told)
     sources.refuse_foreign(path, head, delimiter=delimiter, encoding=encoding)
     # whether there are quotation marks would take a pass of its own to know
     file = Delimited.of(path, head, compression, delimiter=delimiter, encoding=encoding, decimal=decimal, quoted=True)
@@ -404,7 +409,7 @@ def open_stream(
     except UnicodeError:
         file, guessed = file.in_another_encoding(), True
         file, looks, notices = delimited.looked_at(file, head)
-    sources.check_column_names(looks.names, str(path))
+    notices = [*sources.check_column_names(looks.names, str(path)), *notices]
     return DelimitedStream(
         path=path, file=file, looks=looks, names=tuple(looks.names), notices=tuple(notices), guessed=guessed
     )

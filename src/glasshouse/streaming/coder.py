@@ -161,7 +161,7 @@ class Coder:
                 orders[name] = vocabulary.order
         arrival = Arrival(
             kind=self.stream.kind,
-            columns=self.stream.names,
+            columns=self.stream.columns,
             notices=(*self.stream.assumed(pa.table(texts), kept), *self._about_quotes),
             written=self._written,
             orders=orders,

@@ -222,14 +222,14 @@ def _counted(
     progress: Progress | None,
 ) -> Counted:
     tell = progress or (lambda _phase, _done, _total: None)
-    roles.check(stream.names)
-    options.check(roles, stream.names)
+    roles.check(stream.columns)
+    options.check(roles, stream.columns)
     if options.together:
         raise NotSupported(
             "columns cannot be published together (together=) in a table that is counted in batches",
             instead="read it into memory (engine='memory'), or join the columns into one in the file first",
         )
-    accepted = accepted_names(accept, stream.names)
+    accepted = accepted_names(accept, stream.columns)
     stream.check(roles.columns)
     coder = Coder(stream, roles, options, weights, tell)
     intake = coder.intake(options)

@@ -31,6 +31,7 @@ from glasshouse.errors import DomainError, GlasshouseError, ParameterError, Sche
 from glasshouse.microdata.reading import normal_form as normalise_module
 from glasshouse.microdata.reading.delimited import HEAD_BYTES, detect_delimiter
 from glasshouse.microdata.reading.sources import NULL_SPELLINGS, Source, open_source
+from glasshouse.streaming.batches import open_stream
 
 SECRET = "leprosy"  # a value that no message may show
 
@@ -1135,10 +1136,32 @@ def test_columns_of_the_same_name_are_refused(door: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("door", ["csv", "parquet", "arrow", "reader", "pandas"])
 @pytest.mark.parametrize("empty", ["", " "])
 def test_a_column_without_name_is_refused(door: str, empty: str, tmp_path: Path) -> None:
-    message = refusal(named_twice([empty, "b", "c"], tmp_path)[door], SchemaError, columns=["b"])
+    message = refusal(named_twice(["a", empty, "c"], tmp_path)[door], SchemaError, columns=["a"])
 
-    assert "column 1 of " in message
+    assert "column 2 of " in message
     assert "has no name: give it one" in message
+
+
+@pytest.mark.parametrize("door", ["csv", "parquet", "arrow", "reader", "pandas"])
+def test_a_first_column_without_name_is_left_out_and_said(door: str, tmp_path: Path) -> None:
+    opened = open_source(named_twice(["", "b", "c"], tmp_path)[door])
+
+    assert opened.columns == ("b", "c")
+    assert opened.table.to_pydict() == {"b": [2], "c": [3]}
+    assert "has no name and is left out" in opened.notices[0]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.arrows"])
+def test_batches_leave_a_first_column_without_name_out_too(name: str, tmp_path: Path) -> None:
+    table = pa.table([[0, 1], ["old", "young"]], names=["", "age"])
+    {"people.csv": arrow_csv.write_csv, "people.parquet": pq.write_table, "people.arrows": write_stream}[name](
+        table, tmp_path / name
+    )
+    stream = open_stream(tmp_path / name)
+
+    assert stream.columns == ("age",)
+    assert "has no name and is left out" in stream.notices[0]
+    assert [batch["age"].to_pylist() for batch in stream.batches(["age"])] == [["old", "young"]]
 
 
 def test_names_that_are_the_same_as_texts_are_refused() -> None:

@@ -120,11 +120,12 @@ def open_source(
     text = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "null_values": null_values}
     load, name, kind = _door(source, text, {"table": table, "query": query})
     known: list[str] = []
+    told: list[str] = []
 
     def choose(names: Sequence[str]) -> list[str]:
         known[:] = names
-        check_column_names(known, name)
-        return [column for column in known if wanted is None or column in wanted]
+        told[:] = check_column_names(known, name)
+        return [column for column in known if column.strip() and (wanted is None or column in wanted)]
 
     coded = narrow and kind == "postgres"
     try:
@@ -141,8 +142,8 @@ def open_source(
     return Source(
         table=normal,
         kind=kind,
-        columns=tuple(known),
-        notices=(*loaded.notices, *assumed),
+        columns=tuple(filter(str.strip, known)),
+        notices=(*told, *loaded.notices, *assumed),
         orders=orders,
         written=Written(
             n_columns=len(known),
@@ -202,15 +203,14 @@ def _refuse_selection(selected: Mapping[str, str | None]) -> None:
             )
 
 
-def check_column_names(names: Sequence[str], source: str) -> None:
+def check_column_names(names: Sequence[str], source: str) -> tuple[str, ...]:
+    """Refuse names that cannot be used. A first column may have none: then it is not read, and a notice says so."""
     if not names:
         raise SchemaError(f"{source} has no columns")
-    nameless = [place for place, name in enumerate(names, start=1) if not name.strip()]
-    if nameless:
+    nameless = [place for place, name in enumerate(names) if not name.strip()]
+    if nameless and (nameless[-1] or len(names) == 1):
         raise SchemaError(
-            f"column {nameless[0]:,} of {source} has no name: give it one. (Row numbers written by R or pandas have "
-            "none: write with row.names=FALSE or index=False.)",
-            column=names[nameless[0] - 1],
+            f"column {nameless[-1] + 1:,} of {source} has no name: give it one", column=names[nameless[-1]]
         )
     unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
     if unwritable:
@@ -222,6 +222,12 @@ def check_column_names(names: Sequence[str], source: str) -> None:
             "name",
             column=twice[0],
         )
+    if not nameless:
+        return ()
+    return (
+        f"the first column of {source} has no name and is left out: R and pandas write row numbers like this. If you "
+        "need it, give it a name",
+    )
 
 
 def is_unicode(text: str) -> bool:
