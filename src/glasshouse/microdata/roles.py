@@ -201,11 +201,13 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     holds = kind_of(kind, name)
     if holds in ("category", "boolean") or name in categorical:
         return
-    some = "dates:month" if holds in ("date", "timestamp") else "intervals:10"
+    is_date = holds in ("date", "timestamp")
+    what, some = ("dates", "dates:month") if is_date else ("numbers", "intervals:10")
     raise DomainError(
-        f"the sensitive column {name!r} has amounts ({holds}): amounts that differ only a little satisfy l-diversity, "
-        "although an attacker learns the amount almost exactly. Put them into ranges, such as "
-        f"bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values are codes",
+        f"the sensitive column {name!r} has {what} ({holds}): {'dates' if is_date else 'amounts'} that differ only a "
+        f"little satisfy l-diversity, although an attacker learns the {'date' if is_date else 'amount'} almost exactly. "
+        f"Put them into ranges, such as bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values "
+        "are codes",
         column=name,
         situation="amounts",
     )

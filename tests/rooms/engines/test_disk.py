@@ -284,7 +284,7 @@ def test_a_table_that_is_not_diverse_is_refused_with_the_same_witness_and_nothin
         ({"quasi": ["agee"]}, gh.SchemaError, "did you mean 'age'"),
         ({"quasi": ["age", "disease"]}, gh.SchemaError, "give it only one role"),
         ({"sensitive": "age"}, gh.SchemaError, "give it only one role"),
-        ({"quasi": ["sex"], "sensitive": "age"}, gh.DomainError, "has amounts"),
+        ({"quasi": ["sex"], "sensitive": "age"}, gh.DomainError, "has numbers"),
         ({"principle": gh.KAnonymity(k=2)}, gh.NotSupported, "publishes exact quasi-identifiers"),
         ({"format": "docx"}, gh.ParameterError, "parquet"),
         ({"engine": "cloud"}, gh.ParameterError, "memory"),

@@ -84,7 +84,7 @@ class SensitiveReport:
             text += " (more than half of the rows have the same value)"
         if self.must_be_binned:
             text += (
-                "; but it contains amounts, and l-diversity does not protect amounts that differ only a little: put "
+                "; but it contains numbers, and l-diversity does not protect amounts that differ only a little: put "
                 "them into ranges (bins=), which lowers this l, or list the column in categorical= if its numbers "
                 "are codes"
             )
