@@ -344,7 +344,7 @@ def test_she_is_told_why_knowing_the_algorithm_does_not_help(method: Any, theore
     said = case.attack(case.publish()).explain(0)
 
     assert "knowing the algorithm does not help" in said
-    assert f"(Mirror, Theorem {theorem})" in said
+    assert f"(Theorem {theorem} of the method Mirror)" in said
 
 
 def test_a_prior_for_everybody_changes_nothing() -> None:

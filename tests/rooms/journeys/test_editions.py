@@ -323,10 +323,10 @@ def test_changed_values_are_refused_by_their_number_or_kept_as_published(tmp_pat
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "principle": ({"principle": "2-diversity"}, "another principle"),
-    "method": ({"method": "anatomize"}, "another method"),
-    "recoding": ({"recoding": "angel"}, "another recoding"),
-    "suppress": ({"suppress": 0.1}, "another suppression"),
+    "principle": ({"principle": "2-diversity"}, "the same principle as the first"),
+    "method": ({"method": "anatomize"}, "the same method as the first"),
+    "recoding": ({"recoding": "angel"}, "the same recoding as the first"),
+    "suppress": ({"suppress": 0.1}, "the same share of records to be left out"),
     "label": ({"edition": 1}, "an edition 1 already"),
     "odd label": ({"edition": "a/b"}, "edition must be"),
 }

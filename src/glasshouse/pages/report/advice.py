@@ -44,7 +44,9 @@ def _promise(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "The random choices came from a fixed seed: an attacker who learns the seed can repeat them. This "
             "release is only for tests. Make it again without a seed.",
         )
-    if guarantee["adversary"] == "linking":
+    if guarantee["theorem"] == "none":
+        yield "attention", f"The release promises {guarantee['promise']}."
+    elif guarantee["adversary"] == "linking":
         yield (
             "attention",
             "The guarantee is given against an attacker who links people to the release, and not against an attacker "
