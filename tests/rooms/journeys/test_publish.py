@@ -103,7 +103,7 @@ def test_tuples_that_a_method_drops_are_counted(tmp_path: Path) -> None:
 
     assert (release.n_tuples, release.n_dropped) == (4, 1)
     assert release.tables["gt"].num_rows == 4
-    assert any("drop" in limit for limit in release.guarantee.limits)
+    assert any("left out" in limit for limit in release.guarantee.limits)
 
 
 @pytest.mark.parametrize("name", METHODS)
