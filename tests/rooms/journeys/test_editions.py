@@ -344,7 +344,10 @@ def test_what_was_decided_for_the_first_edition_cannot_be_changed(tmp_path: Path
 
 UNFIT: dict[str, tuple[dict[str, Any], str]] = {
     "boxes": ({"recoding": "boxes"}, "'boxes' does not publish them in this way"),
-    "marginals": ({"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])}, "'angel' with marginals does not"),
+    "marginals": (
+        {"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])},
+        "'angel' with marginals does not",
+    ),
     "linking": ({"recoding": "anatomy", "method": "mondrian"}, "guarantees nothing against an attacker"),
 }
 

@@ -59,9 +59,8 @@ def read_arx_hierarchy(
     except csv.Error:
         return _unused(column, "it is not a CSV file: save the project again in ARX")
     except DomainError:
-        return _unused(
-            column, "its rows make no tree, because a value comes twice or a label has two above it: correct it in ARX"
-        )
+        why = "its rows make no tree, because a value comes twice or a label has two labels above it: correct it in ARX"
+        return _unused(column, why)
 
 
 def _of_rows(column: str, rows: list[list[str]], declared: Mapping[str, str]) -> ArxHierarchy:

@@ -383,7 +383,7 @@ class _Believed:
         if self.refined:
             return (
                 "knowing the algorithm does not help an attacker: where a part was not divided, each group in it takes "
-                "half of its people from each half, so the groups do not show which half has which values (Theorem M2 "
+                "equally many people from both halves, so the groups do not show which half has which values (Theorem M2 "
                 "of the method Mirror)"
             )
         return (
