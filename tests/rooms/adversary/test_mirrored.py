@@ -375,7 +375,7 @@ def test_whoever_was_dropped_is_believed_to_have_a_trimmed_value() -> None:
 
 
 def test_nor_for_groups_of_another_method() -> None:
-    with pytest.raises(gh.NotSupported, match="the method 'mondrian', and .* by the method 'mirror' or 'sift'"):
+    with pytest.raises(gh.NotSupported, match=r"the method 'mondrian', and .* by the method 'mirror' or 'sift'"):
         replace(SMALL, method=gh.Mondrian()).attack(SMALL.publish())
 
 

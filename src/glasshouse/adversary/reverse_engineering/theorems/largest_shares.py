@@ -383,8 +383,8 @@ class _Believed:
         if self.refined:
             return (
                 "knowing the algorithm does not help an attacker: where a part was not divided, each group in it takes "
-                "equally many people from both halves, so the groups do not show which half has which values (Theorem M2 "
-                "of the method Mirror)"
+                "equally many people from both halves, so the groups do not show which half has which values (Theorem "
+                "M2 of the method Mirror)"
             )
         return (
             "knowing the algorithm does not help an attacker: where a part was not divided, nobody can tell which of "
