@@ -288,7 +288,10 @@ def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
     try:
         return cls(**given)
     except TypeError:
-        raise InputError(f"the {classes.what} {name!r} does not take these values of {', '.join(given)}") from None
+        raise InputError(
+            f"the {classes.what} {name!r} cannot be made with these values of {', '.join(given)}: "
+            f"help(gh.{cls.__name__}) says which values each parameter takes"
+        ) from None
 
 
 def _revived(value: Any) -> Any:

@@ -47,7 +47,7 @@ _THEOREM = re.compile(rf"\bTheorem ({'|'.join(PROOFS)})\b")
 def explained(*texts: str) -> tuple[str, ...]:
     """Say in a sentence what each paper and each theorem stands for that the texts name.
 
-    >>> print(*explained("Mirror, Theorem M1: ...; (ANATOMY Theorem 1)"), sep="\\n")
+    >>> print(*explained("Theorem M1 of the method Mirror: ...; (ANATOMY Theorem 1)"), sep="\\n")
     ANATOMY is a paper: X. Xiao, Y. Tao: Anatomy: simple and effective privacy preservation, 2006
     Theorem M1 is proved in the documentation of Glasshouse, on the page "Mirror"
     >>> explained("every group has at least 5 records")

@@ -139,7 +139,7 @@ def test_a_release_says_how_many_were_dropped_and_what_that_means() -> None:
 
     assert (2, 1) == (made.manifest["glasshouse"]["n_tuples"], made.manifest["glasshouse"]["n_dropped"])
     assert "1/2" == made.manifest["glasshouse"]["recipe"]["suppress"]
-    assert any("1 of 3 records was dropped" in limit for limit in made.release.guarantee.limits)
+    assert any("1 of 3 records was left out" in limit for limit in made.release.guarantee.limits)
     assert -1 in made.labels
 
 

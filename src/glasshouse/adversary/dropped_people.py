@@ -218,7 +218,7 @@ def _because(
             return f"no published cell covers such a person, and {sentence}"
         own = found.reason(kind, code)
         if weight[kind] * shares[code] > _SURE:
-            return f"{own}; or such a person was dropped, and {sentence}"
+            return f"{own}; or such a person was left out, and {sentence}"
         return own
 
     return reason
@@ -318,11 +318,10 @@ class _LeftOut:
         fit = f"{counted(lost, 'person fits', 'people fit')} no published record; " if lost else ""
         if not self.complete:
             return (
-                f"{fit}{counted(n, 'record was', 'records were')} dropped, and the external table does not "
-                "list everybody: anybody who "
-                "is not published may be one of the dropped people"
+                f"{fit}{counted(n, 'record was', 'records were')} left out, and the external table does not list "
+                "everybody: anybody who is not published may be one of the people who were left out"
             )
-        chance = f"a person who is not published was dropped with probability {self.chance(0):.4f}"
+        chance = f"a person who is not published was left out with probability {self.chance(0):.4f}"
         if is_exact and self.by_lot:
             return (
                 f"{fit}{counted(n, 'person was', 'people were')} left out at random: {chance}; the "
@@ -330,14 +329,14 @@ class _LeftOut:
                 "from before the release"
             )
         if is_exact:
-            dropped = counted(n, "record was", "records were")
-            return f"{fit}{dropped} dropped: {chance}, and then has one of the most frequent published values"
+            left_out = counted(n, "record was", "records were")
+            return f"{fit}{left_out} left out: {chance}, and then has one of the most frequent published values"
         why = "by the method" if recipe.suppress == "0" else "in a way that does not show which values they had"
-        return f"{fit}{counted(n, 'record was', 'records were')} dropped {why}: {chance}, and may then have any value"
+        return f"{fit}{counted(n, 'record was', 'records were')} left out {why}: {chance}, and may then have any value"
 
     def sentence(self, *, is_exact: bool) -> str:
         """Explains the probability of a value for a dropped person."""
-        n = f"{counted(self.release.n_dropped, 'record was', 'records were')} dropped"
+        n = f"{counted(self.release.n_dropped, 'record was', 'records were')} left out"
         if is_exact and self.by_lot:
             people = counted(self.release.n_dropped, "person was", "people were")
             return f"{people} left out at random, independently of their values"

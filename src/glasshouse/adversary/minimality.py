@@ -163,8 +163,9 @@ def _judge(release: Release, published: Published) -> Callable[[_Histogram], boo
         raise InputError("the attack minimality needs the principle that the release was made under: name it")
     if principle.bounds_beliefs:
         raise NotSupported(
-            f"the attack minimality does not support {principle.title}",
-            instead="this principle is not a property of groups; use another attack",
+            f"the attack minimality does not support {principle.title}, which limits probabilities and not what a "
+            "group contains",
+            instead="use the attack linking or corruption",
         )
     n = len(published.values)
     totals = np.bincount(published.codes, weights=published.counts, minlength=n).astype(np.int64)

@@ -374,8 +374,9 @@ def _domain(task: Task) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         for value in prior:
             found.setdefault(key_of(value), value)
     note = (
-        "the domain of the sensitive column was not declared when the release was made: the attack assumes "
-        f"the {counted(len(found), 'value that is', 'values that are')} published or that the attacker knows of"
+        "the domain of the sensitive column was not declared when the release was made: the attack assumes that it "
+        f"consists of the {counted(len(found), 'value that is', 'values that are')} published or that the attacker "
+        "knows of"
     )
     return tuple(found.values()), (note,)
 

@@ -407,7 +407,7 @@ class Posterior:
 
     @property
     def _how(self) -> str:
-        return self.how if self.once_known is None else f"{self.how}; a bound for people who may have been dropped"
+        return self.how if self.once_known is None else f"{self.how}; a bound for people who may have been left out"
 
     def with_note(self) -> Posterior:
         """The same, with a note on what an attacker learns who knows which value was too frequent, if there is more."""
@@ -418,9 +418,10 @@ class Posterior:
         note = (
             "the attack does not know which of the values that are published most often was too frequent in the table. "
             "An attacker who knows it, for example because one of them is the most frequent among people in general, "
-            f"knows more about {counted(n, 'person')} who may have been dropped: a probability may then reach "
-            f"{most:.4f}. Shares of people and largest probabilities count that. For an attacker who does not know "
-            f"it, no probability is above {own.max(initial=0.0):.4f}"
+            f"knows more about {counted(n, 'person')} who may have been left out: a probability may then reach "
+            f"{most:.4f}. The shares of people and the largest probabilities that are shown are those for such an "
+            "attacker. For an attacker who does not know which value was too frequent, no probability is above "
+            f"{own.max(initial=0.0):.4f}"
         )
         return replace(self, notes=(*self.notes, note))
 

@@ -42,8 +42,8 @@ __all__ = ["DROPPED", "GONE", "UNKNOWN", "Algorithm", "Attack", "Task", "promise
 UNKNOWN, GONE, DROPPED = -1, -2, -3
 """Codes for a person without a known published value: nothing is known, not in the table, or dropped from it."""
 
-_M = TypeVar("_M")
-_N = TypeVar("_N")
+_M = TypeVar("_M", bound="Method")
+_N = TypeVar("_N", bound="Method")
 
 
 class Attack:
@@ -179,7 +179,8 @@ class Task:
         """The method, which is of one of these classes; refused otherwise."""
         if type(self.method) not in (one, *others):
             raise NotSupported(
-                f"the release was made by {self.method!r}, and this analysis is for groups made by {one.__name__}",
+                f"the release was made by the method {self.method.name!r}, and this analysis is for groups made by the "
+                f"method {one.name!r}",
                 instead="use linking",
             )
         return cast("_M | _N", self.method)

@@ -573,11 +573,11 @@ def _counted(end: Any, *, up: bool, closed: bool) -> Any:
 
 def _next_day(day: dt.date) -> dt.date:
     if day == dt.date.max:
-        raise NotAValue("it ends after the last day of the calendar")
+        raise NotAValue("it ends after 9999-12-31, the last date that can be read")
     return day + dt.timedelta(days=1)
 
 
 def _day_before(day: dt.date) -> dt.date:
     if day == dt.date.min:
-        raise NotAValue("it ends before the first day of the calendar")
+        raise NotAValue("it ends before 0001-01-01, the first date that can be read")
     return day - dt.timedelta(days=1)

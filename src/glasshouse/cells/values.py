@@ -133,7 +133,7 @@ def value_of(text: str, kind: str) -> Any:
     if kind == "category":
         return text
     if len(text) > _LONGEST:
-        raise NotAValue("it is longer than any value of the column")
+        raise NotAValue(f"it has more than {_LONGEST} characters, so it is no number, date or truth value")
     if kind == "boolean":
         if text.lower() in ("true", "false"):
             return text.lower() == "true"

@@ -205,9 +205,11 @@ def attack(
 ) -> int:
     """Attack a release with a list of people and their quasi-identifiers, and show what an attacker learns.
 
-    RELEASE is a release, a folder or a zip file. FILE is a generalized table that another tool wrote: --quasi and
+    RELEASE is a release: a folder or a zip file. FILE is a generalized table that another tool wrote: --quasi and
     --sensitive name its columns, and --method and a principle say how it was made. --identifier names the column of
     --external that says who a row is about. The exit code is 1 if a probability is above --fail-above.
+
+    An attacker who knows the algorithm knows the principle, the method and the recoding, with all their parameters.
 
     The attacks singling-out, linkability and inference need the original table as --external, and take people who are
     not in the release as --control. For these three attacks, --fail-above is compared with the risk or, without
@@ -270,7 +272,7 @@ def attack(
     if not beliefs.unless_known.exceeds(limit):
         remark(
             "note",
-            f"no probability of this attack is above {limit}. But some people may have been dropped because their "
+            f"no probability of this attack is above {limit}. But some people may have been left out because their "
             "value was too frequent for the principle. For an attacker who also knows which value that was, their "
             "probabilities may be above the limit: so the exit code is 1 (--fail-above)",
         )

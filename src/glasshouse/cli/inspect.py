@@ -222,7 +222,11 @@ def _of_project(file: Path, place: Path | None, given: dict[str, Any]) -> _Draft
         policy_from_arx(project, files),
         {"quasi": list(project.quasi), "sensitive": list(project.sensitive)},
         {} if place is None else {place.parent / own: texts[column] for column, own in files.items()},
-        tuple(f"the hierarchy of {one.column}: {note}" for one in project.hierarchies for note in one.notes),
+        tuple(
+            f"the hierarchy of {one.column}{' is not used' if one.taxonomy is None else ''}: {note}"
+            for one in project.hierarchies
+            for note in one.notes
+        ),
     )
 
 

@@ -220,7 +220,7 @@ def signature_points(folder: Path, told: dict[str, Any] | None) -> list[tuple[st
         return [("Signed", visible(said))]
     said = (
         f"By {told['signer']} on {told['date'][:10]}, as the signature says. It is valid for the key "
-        f"{told['key'][:16]} that it names, but whose key this is was not checked. To check it:"
+        f"{told['key'][:16]} that it names. Whether this key belongs to {told['signer']} was not checked. To check it:"
     )
     command = f"  glasshouse verify {shlex.quote(str(folder))} --signed-by PUBLIC_KEY_FILE"
     return [("Signed", _unbroken(said, [told["signer"]])), ("", [command])]

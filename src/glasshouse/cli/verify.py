@@ -65,7 +65,9 @@ _UNCHECKED = "which was not checked: give the public key with --signed-by"
 )
 @options.for_each("--recursive", "C,L", "Exit with code 1 if the table does not satisfy recursive (C, L)-diversity.")
 @click.option(
-    "--alpha", metavar="ALPHA", help="Exit with code 1 if a sensitive value has a larger share of the rows of a group."
+    "--alpha",
+    metavar="ALPHA",
+    help="Exit with code 1 if a sensitive value has a share of more than ALPHA of the rows of a group.",
 )
 @options.for_each("--t", "T", "Exit with code 1 if the table does not satisfy t-closeness for this T.")
 @options.for_each(

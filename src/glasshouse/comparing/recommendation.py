@@ -155,7 +155,12 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
         )
     hides = "" if best.shows_presence else ", and does not show who is in the table"
     sparing = (
-        "" if all_of else (" and from which an attacker gains little more by learning a model than from the others")
+        ""
+        if all_of
+        else (
+            " and from which an attacker who learns a model does not gain much more than from another way with at most "
+            "twice the mean error"
+        )
     )
     why = (
         f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. Of the "
@@ -171,11 +176,8 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
             f"{rival.way}, "
         )
         return f"{why}{how}has {_percent(rival)}{_baseline(best, '; ')})."
-    how = (
-        f"no other gives clearly better answers: its mean error is {_percent(best)}, compared with {_percent(rival)} "
-        "for "
-    )
-    return f"{why}{how}{rival.way}{_baseline(best)}."
+    how = f"none gives clearly better answers than this one, whose mean error is {_percent(best)}"
+    return f"{why}{how}. The mean error of {rival.way} is {_percent(rival)}{_baseline(best)}."
 
 
 def _belief(row: Row) -> str:
@@ -274,8 +276,8 @@ def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
     said = f"{other.way} does not protect against an attacker who knows the algorithm"
     if not keeps(other) and other.belief is not None:
         said += (
-            f" (the attacker's probability for a value reaches {other.belief:.3g}, although at most {other.limit} is "
-            "guaranteed)"
+            f" (this attacker's probability for a value reaches {other.belief:.3g}; for an attacker who does not know "
+            f"the algorithm, at most {other.limit} is guaranteed)"
         )
     if _clearly_less(_error(other), _error(best)):
         return [f"{said}; its mean error is {_percent(other)}."]

@@ -59,11 +59,13 @@ _MEANINGS = {
     "25001": "only reading is allowed here, and the statement would change the transaction: use a SELECT statement",
     "42501": "this user is not allowed to do that: ask the owner of the table for the right (GRANT)",
     "55P03": "a table is locked by another user: try again later",
-    "57014": "the server stopped the statement (a time limit, or an administrator)",
-    "22": "a value does not fit the operation, such as a text that is not a number or a division by zero",
-    "08": "the connection broke",
-    "53": "the server ran out of memory, disk or connections",
-    "57": "the server was shut down, or an administrator ended the connection",
+    "57014": "the server stopped the statement (a time limit, or an administrator): read fewer rows, or ask the "
+    "administrator for a higher statement_timeout",
+    "22": "a value does not fit the operation, such as a text that is not a number or a division by zero: "
+    "correct the query or the value",
+    "08": "the connection broke: try again",
+    "53": "the server ran out of memory, disk or connections: try again later, or ask the administrator",
+    "57": "the server was shut down, or an administrator ended the connection: try again later",
     "40": "the server rolled the transaction back because of another one: try again",
 }
 _STATE = re.compile(r"SQLSTATE: (\w{5})")
@@ -134,7 +136,7 @@ def _why(error: BaseException) -> str:
     if "invalid byte sequence" in str(error):
         return "a text is not UTF-8 (a database with the encoding SQL_ASCII allows this): convert it in the query"
     if state:
-        return f"the server refused it (SQLSTATE {state})"
+        return f"the server refused it (SQLSTATE {state}): run the statement by itself to see why"
     return (
         "the server stopped before the end (a value that does not fit, a time limit, a broken connection): run the "
         "statement by itself to see why"

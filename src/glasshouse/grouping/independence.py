@@ -75,20 +75,20 @@ def left_open(independent: Independent, share: Fraction | None) -> str:
     """Say what is not guaranteed against an attacker who knows a little about people before the release.
 
     >>> from fractions import Fraction
-    >>> left_open("groups", Fraction(1, 4)).endswith("up to a factor of 2, a probability may reach 40 %")
+    >>> left_open("groups", Fraction(1, 4)).endswith("for some people as for others, a probability may reach 40 %")
     True
     """
     whom = "an attacker who knows a little about people before seeing the release"
     if independent == "buckets":
         return (
-            f"{whom} may infer the values of nearly everybody, because the groups of this method depend on each "
-            "other: common knowledge can be enough, such as that a value is more frequent among people with large "
-            "incomes"
+            f"{whom} may infer the values of nearly everybody, because what is learned about one group of this method "
+            "says something about other groups: common knowledge can be enough, such as that a value is more frequent "
+            "among people with large incomes"
         )
     if share is None:
-        return f"nothing limits what {whom} can infer"
+        return f"{whom} may become certain of a value"
     percent = ceil(100 * belief_bound(share, _TOLD))
     return (
-        f"{whom} can be more certain: if the odds of two values are known to differ between people by up to a factor "
-        f"of {_TOLD}, a probability may reach {percent} %"
+        f"{whom} can be more certain: if the attacker knows that one value, compared with another value, is up to "
+        f"{_TOLD} times as probable for some people as for others, a probability may reach {percent} %"
     )

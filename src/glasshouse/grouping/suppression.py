@@ -160,8 +160,8 @@ def _too_many(part: Part, n_tuples: int, n_kept: int, allowed: Fraction) -> Infe
     return Infeasible(
         (
             f"{part.principle.title} is not possible for this table: {n_tuples - n_kept:,} of "
-            f"{counted(n_tuples, 'record')} ({needed:.2%}) would have to be dropped, and a share of at most "
-            f"{float(allowed):.2%} may be dropped"
+            f"{counted(n_tuples, 'record')} ({needed:.2%}) would have to be left out, and a share of at "
+            f"most {float(allowed):.2%} may be left out"
         ),
         principle=part.principle,
         count=n_tuples - n_kept,

@@ -100,8 +100,8 @@ def algorithm_of(recipe: Recipe) -> Algorithm:
     for what, named in (("principle", recipe.principle), ("method", recipe.method)):
         if not named:
             raise InputError(
-                f"reverse engineering needs the {what} that made the release, and the release does not name it: give "
-                "it with the attacker's knowledge"
+                f"this attack needs the {what} that made the release, and the release does not name it: give it with "
+                "--method and a principle such as --ell 3; in Python with gh.Knowledge(recipe=...)"
             )
     recoding = Boxes() if layout_of(recipe) is FOREIGN else catalog.recoding_of(recipe)
     return Algorithm(catalog.principle_of(recipe), catalog.method_of(recipe), recoding)

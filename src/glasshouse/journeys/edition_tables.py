@@ -84,7 +84,7 @@ def edition_of(release: Release, edition: Any) -> Release:
     """
     own = release.editions[place_in(release.editions, edition)]
     if not own.n_tuples:
-        raise InputError(f"nobody was published in edition {own.label!r}")
+        raise InputError(f"nobody was published in edition {own.label!r}: choose another edition")
     people, number = _people(release), str(release.layout.number)
     mine = people.filter(pc.equal(_plain(people[EDITION]).cast(pa.string()), str(own.label)))
     numbers = pc.unique(mine[number]).sort()
@@ -232,9 +232,8 @@ def _refuse_unfit(recipe: Recipe, adversary: str) -> None:
     recoding = catalog.recoding_of(recipe)
     if recoding.layout.number is None or recipe.recoding.get("marginals"):
         raise NotSupported(
-            "editions cannot be published with the recoding "
-            f"{recoding.name!r}{' and marginals' if recoding.layout.number else ''}, which does not publish the "
-            "people in one table and the sensitive values in others",
+            "editions need the people in one table and the sensitive values in others, and the recoding "
+            f"{recoding.name!r}{' with marginals' if recoding.layout.number else ''} does not publish them in this way",
             instead="use the recoding 'anatomy' or 'permutation', or 'angel' without marginals",
         )
     if adversary != Adversary.ALGORITHM_AWARE.value:

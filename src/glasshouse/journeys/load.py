@@ -231,11 +231,11 @@ def _check_numbers(release: Release) -> None:
     most = allowed * (release.n_tuples + release.n_dropped)
     if not 0 <= release.n_suppressed <= release.n_dropped or release.n_suppressed > most:
         raise InputError(
-            "the release says that more records were suppressed than were left out in total, or more than its "
-            "recipe allows"
+            "the release says that more records were left out because of --suppress than were left out in total, or "
+            "more than its recipe allows"
         )
     for name in ("n_tuples", "n_dropped", "n_suppressed") if release.editions else ():
         if sum(getattr(edition, name) for edition in release.editions) != getattr(release, name):
             raise InputError("the numbers of the editions do not add up to those of the release")
     if any(e.n_suppressed > allowed * (e.n_tuples + e.n_dropped) for e in release.editions):
-        raise InputError("more records were suppressed in an edition than the recipe allows")
+        raise InputError("more records were left out of an edition because of --suppress than the recipe allows")

@@ -139,7 +139,7 @@ def publish_marginals(
     format = _format_of(out / "release")
     check_savable(release, format, allow_seed=allow_seed)
     for name in copies_in(out):
-        check_copiable(release, name, instead=f"delete {out / name}, which must hold the new tables too")
+        check_copiable(release, name, instead=f"delete this copy, {out / name}: the new tables cannot be put into it")
     with pair.new() as (inside, outside):
         keep_traces(out / "audit", inside)
         write_audit(inside, report, partition)

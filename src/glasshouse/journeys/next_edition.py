@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Past", "closed_instead", "newest", "told_by"]
 
-_ALIKE: Final = "leave this choice out: all editions are made in the same way as the first"
+_ALIKE: Final = "leave this choice out, and it will be the same"
 _FOLLOWED: Final = "followed.json"
 _TOLD: Final = "edition.json"
 _WAIT: Final = (
@@ -152,9 +152,10 @@ class Past:
         for name, data in given.items():
             first = getattr(recipe, name)
             if data is not None and any(first.get(key) != value for key, value in data.items() if value is not None):
-                raise NotSupported(f"an edition cannot have another {name} than the first", instead=_ALIKE)
+                raise NotSupported(f"every edition must have the same {name} as the first", instead=_ALIKE)
         if suppress is not None and exact_share(suppress) != exact_share(recipe.suppress):
-            raise NotSupported("an edition cannot have another suppression than the first", instead=_ALIKE)
+            what = "every edition must allow the same share of records to be left out (--suppress) as the first"
+            raise NotSupported(what, instead=_ALIKE)
         return (
             catalog.principle_of(recipe),
             catalog.method_of(recipe),

@@ -245,9 +245,9 @@ def _attackable(method: Method) -> str:
 
 def _tied(method: Method) -> str:
     return (
-        f"the groups of the method {method.name!r} depend on each other: an attacker who knows, for example, that a "
-        "value is more frequent among older people can infer the values of nearly everybody. The method 'sift' does "
-        "not have this weakness"
+        f"what is learned about one group of the method {method.name!r} says something about other groups: an attacker "
+        "who knows, for example, that a value is more frequent among older people can infer the values of nearly "
+        "everybody. The method 'sift' does not have this weakness"
     )
 
 

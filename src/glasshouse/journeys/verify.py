@@ -247,7 +247,7 @@ def _signature_in_words(
         worst=(),
         wrong=wrong or "",
     )
-    return [check], f"{who} with the key {signature.key[:16]}, but whose key this is was not checked"
+    return [check], f"{who} with the key {signature.key[:16]}; whether this key belongs to the signer was not checked"
 
 
 @contextmanager
@@ -299,7 +299,8 @@ def _open(source: Any, names: list[str], **reading: Any) -> tuple[Source, list[s
             if plainer is None:
                 raise
             notices.append(
-                f"{error.column} has numbers and texts: the number 1 and the text '1' count as two different values"
+                f"{error.column} has numbers and texts: the number 1 and the text '1' count as two different values. "
+                "If they mean the same, write all of them as numbers or all as texts, and verify the table again"
             )
             source = plainer
 

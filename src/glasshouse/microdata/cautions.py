@@ -360,8 +360,8 @@ class Findings:
         kinds = alike(values)
         count = sum(map(len, kinds))
         what = (
-            "that differ from another only in details such as upper and lower case, blanks, invisible characters or "
-            "dashes"
+            "that differ from another value only in details such as upper and lower case, blanks, invisible characters "
+            "or dashes"
         )
         merge = f"merge them with normalise=[{name!r}]"
         if kinds and role == "sensitive":

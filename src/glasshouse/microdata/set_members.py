@@ -120,7 +120,9 @@ def members_of_texts(name: str, texts: Sequence[Any]) -> Members:
         found = [members_in(text) for text in texts]
     except NotAValue:
         raise DomainError(
-            f"column {name!r} must have sets of values, and has a value that is not a set", column=name
+            f"column {name!r} must have sets of values, and has a value that is not one: write each set as a JSON list "
+            'of different texts, such as ["flu", "gout"]',
+            column=name,
         ) from None
     members = pa.array([member for one in found for member in one], pa.string())
     singles = code(members, name=name, missing=members.null_count > 0)

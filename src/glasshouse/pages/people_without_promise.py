@@ -75,7 +75,7 @@ out, so an attacker who knows that somebody was left out may know the disease of
         why = (
             f"only people with the most frequent values of {value} were left out"
             if self.too_frequent
-            else f"it depended on {value} who was left out"
+            else f"who was left out depended on {value}"
         )
         return (
             f"{who} not protected: {why}, so an attacker who knows that somebody was left out may know the {value} of "

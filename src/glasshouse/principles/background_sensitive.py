@@ -311,8 +311,8 @@ after it, even for an attacker."
         """Probabilities above rho1 may grow to anything, and those of their negations may fall to anything."""
         return (
             (
-                f"nothing limits how much a probability that was above {plain(self.rho1)} before the release may "
-                f"grow, or how much one that was below {plain(1 - self.rho1)} may fall"
+                f"a probability that was above {plain(self.rho1)} before the release may grow to anything, and one "
+                f"that was below {plain(1 - self.rho1)} may fall to anything"
             ),
         )
 

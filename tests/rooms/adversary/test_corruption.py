@@ -607,7 +607,7 @@ def test_dropped_people_may_be_known_without_a_contradiction() -> None:
 
     assert found.of(1) == {"b": 1.0}
     assert found.present(2) == 1.0
-    assert any("were dropped" in note and "1 of them" in note for note in found.notes)
+    assert any("were left out" in note and "1 of them" in note for note in found.notes)
 
 
 # --- Lemma 1 ----------------------------------------------------------------------------------------------------------

@@ -435,7 +435,7 @@ def test_what_takes_too_many_states_is_sampled_near_to_what_is_counted_and_refus
         if found.errors is not None:
             sampled += 1
             assert np.abs(found.beliefs - exact.beliefs).max() < 0.08
-            with pytest.raises(gh.NotSupported, match="make groups depend on each other"):
+            with pytest.raises(gh.NotSupported, match="cannot be considered separately, because the method rejected"):
                 case.attack(release, most_states=0, error=0)
     assert sampled > 10
 

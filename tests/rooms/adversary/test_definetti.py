@@ -363,7 +363,10 @@ def test_angel_keeps_the_cost_small_where_anatomy_does_not() -> None:
         costs.append(found.cost.cost)
         told = json.loads(json.dumps(found.to_dict()))
         assert told["cost_of_presence"]["cost"] == pytest.approx(found.cost.cost)
-        assert f"Being in the table costs {found.cost.cost:.4f}" in str(found)
+        told = (
+            f"The difference, {found.cost.cost:.4f} (plus or minus {found.cost.error:.4f}), is what being in the table"
+        )
+        assert told in str(found)
         assert "of people are unique" in str(found)
 
     assert costs[1] < 0.6 * costs[0]
@@ -458,8 +461,8 @@ def test_dropped_people_are_believed_of_as_elsewhere() -> None:
 
     assert release.n_dropped > 0
     assert found.model == "learned"
-    assert "records were dropped" in found.notes[0]
-    sure = [row for row in range(n) if found.of(row) == {"flu": 1.0} and "dropped" in found.explain(row)]
+    assert "records were left out" in found.notes[0]
+    sure = [row for row in range(n) if found.of(row) == {"flu": 1.0} and "left out" in found.explain(row)]
     assert len(sure) == release.n_dropped
 
 

@@ -147,7 +147,7 @@ def test_two_values_that_are_published_as_often_do_not_hide_the_one_that_was_too
     assert not found.exceeds(1)
     assert found.once_known is not None
     assert found.once_known.share_above() == 1 / 2
-    assert "knows more about 20 people who may have been dropped: a probability may then reach 1.0000" in str(found)
+    assert "knows more about 20 people who may have been left out: a probability may then reach 1.0000" in str(found)
     everybody = people({"name": named(60), "x": list(range(60))})
     some = gh.attack(release, gh.Corruption(in_table=True), knowledge=gh.Knowledge(external=everybody))
     assert some.once_known is not None
@@ -188,10 +188,10 @@ def test_what_is_compared_with_a_limit_counts_an_attacker_who_knows_which_value_
     assert "once_known" not in own.to_table().column_names
     text = str(found)
     assert "with probability up to 1.0000" in text
-    assert "(exact; a bound for people who may have been dropped)" in text
+    assert "(exact; a bound for people who may have been left out)" in text
     assert "50.00% of people; the largest is 2.00 times 1/2" in text
-    assert "For an attacker who does not know it, no probability is above 0.5000" in text
-    assert "a bound for people who may have been dropped" in found.plot()
+    assert "does not know which value was too frequent, no probability is above 0.5000" in text
+    assert "a bound for people who may have been left out" in found.plot()
 
 
 def test_a_bound_for_sets_of_values_is_one_for_single_values() -> None:
@@ -255,7 +255,7 @@ def test_everybody_whom_no_cell_covers_has_a_value_that_was_trimmed() -> None:
         assert {belief.value for belief in certain} == {"a"}
         assert found.worst().belief == 1.0
         assert found.share_above() == release.n_dropped / 12
-        assert "were dropped, all of them with the most frequent values" in found.explain(found.worst().person)
+        assert "were left out, all of them with the most frequent values" in found.explain(found.worst().person)
         assert not any("not in the table" in note for note in found.notes)
 
 
@@ -278,8 +278,8 @@ def test_those_who_fit_may_have_been_dropped_too() -> None:
     assert sorted(release.tables["qit"]["x"].to_pylist()) == [1, 1, 2, 3]
     assert found.of("p0") == pytest.approx({"a": 1 / 2 + 1 / 2 * 1 / 2, "b": 1 / 8, "c": 1 / 8})
     assert found.of("p5") == pytest.approx({"a": 1 / 2, "b": 1 / 4, "c": 1 / 4})
-    assert "or such a person was dropped" in found.explain("p0")
-    assert "dropped" not in found.explain("p5")
+    assert "or such a person was left out" in found.explain("p0")
+    assert "left out" not in found.explain("p5")
 
 
 def test_a_list_that_lacks_people_gives_a_bound() -> None:
@@ -358,7 +358,7 @@ def test_people_whom_a_method_drops_are_bounded_not_absent(last: str) -> None:
     found = gh.attack(release, knowledge=gh.Knowledge(external=table))
     assert found.how == "bound"
     assert found.largest[found.kind].tolist() == [0.5, 0.5, 1.0, 1.0]
-    assert any("dropped by the method" in note for note in found.notes)
+    assert any("left out by the method" in note for note in found.notes)
 
 
 def test_several_columns_and_named_values_give_bounds() -> None:
@@ -402,7 +402,7 @@ def test_the_command_fails_above_the_limit_and_lists_dropped_people(tmp_path: An
     given = ["attack", str(tmp_path / "out" / "release"), "--external", str(tmp_path / "people.csv")]
     result = CliRunner().invoke(glasshouse, [*given, "--identifier", "name", "--fail-above", "1/2"])
     assert result.exit_code == 1, result.output
-    assert "were dropped" in result.output
+    assert "were left out" in result.output
     assert "not in the table" not in result.output
 
 

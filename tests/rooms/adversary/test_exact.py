@@ -156,7 +156,7 @@ def test_an_algorithm_that_is_decided_by_more_than_its_draws_is_refused() -> Non
         list(every_run(tired))
     with pytest.raises(gh.NotSupported, match="same stream of random numbers twice"):
         list(every_run(lambda draws: (draws.child("a").below(2), draws.child("a").below(3))))
-    with pytest.raises(AttributeError, match="random choices from a finite set"):
+    with pytest.raises(AttributeError, match="random choices are from a finite set"):
         list(every_run(lambda draws: draws.normal()))
 
 

@@ -438,7 +438,7 @@ def test_the_command_takes_signs_and_counts_right_guesses(tmp_path: Path) -> Non
     summary = json.loads(told.stdout)
     assert summary["cost_of_presence"]["in_table"]["right"] > 0.9
     assert summary["cost_of_presence"]["outsider"]["right"] < 0.6
-    assert "log-odds of 0.2" in summary["hint"]
+    assert "the odds of the value change by the factor 1.22." in summary["hint"]
     assert json.loads((tmp_path / "out" / "audit" / "attack-hint.json").read_text()) == summary
     assert run("--attack", "hint", "--sign", "income:B:+", "--fail-above", "1/2").exit_code == 1
     assert "--sign can only be given with --attack hint" in run("--sign", "income:B:+").output

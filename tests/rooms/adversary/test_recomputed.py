@@ -357,7 +357,7 @@ def test_what_is_not_known_exactly_is_refused() -> None:
 
     with pytest.raises(gh.NotSupported, match="a prior for single people"):
         case.attack(release, prior={0: {"a": 1, "b": 2}})
-    with pytest.raises(gh.NotSupported, match="records were dropped"):
+    with pytest.raises(gh.NotSupported, match="records were left out"):
         case.attack(replace(release, n_dropped=1))
     with pytest.raises(gh.NotSupported, match="secret order"):
         replace(case, method=gh.Mondrian(partitioning="relaxed")).attack(release)

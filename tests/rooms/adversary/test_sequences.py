@@ -451,7 +451,7 @@ def test_what_cannot_be_explained_exactly_is_refused_with_what_would_work() -> N
     refused("prior for single people", gh.Knowledge(external=table, prior={0: {"a": 1}}))
     refused("not in the table", gh.Knowledge(external=table, corrupted={0: gh.ABSENT}))
     refused(
-        "made by Greedy or RandomisedGreedy",
+        "made by the method 'greedy' or 'randomised-greedy'",
         gh.Knowledge(external=table),
         (algorithm[0], gh.Mondrian(), algorithm[2]),
     )

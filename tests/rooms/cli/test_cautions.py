@@ -70,4 +70,4 @@ def test_inspect_shows_them_and_init_writes_them_down_without_values(swallowed: 
 def test_what_another_tool_published_is_not_taken_for_diverse_in_silence(swallowed: Path) -> None:
     (swallowed / "other.csv").write_text("zip,disease\n" + "1*,flu\n1*,Flu\n2*,gout\n2*,gout \n")
     told = run("verify other.csv --quasi zip --sensitive disease --ell 2").output
-    assert "4 values that differ from another only in details" in told
+    assert "4 values that differ from another value only in details" in told

@@ -360,8 +360,8 @@ def test_only_the_variant_of_theorem_6_claims_to_withstand_whoever_knows_it() ->
     ]:
         assert against(method, requirement) == "linking"
         assert any("e/" in limit for limit in method.claim(requirement).limits)
-    assert any("dropped" in limit for limit in Greedy(last="drop").claim(one).limits)
-    assert not any("dropped" in limit for limit in Greedy().claim(one).limits)
+    assert any("left out" in limit for limit in Greedy(last="drop").claim(one).limits)
+    assert not any("left out" in limit for limit in Greedy().claim(one).limits)
     close = Requirement.of(gh.TCloseness(t=0.2), table)
     assert against(Greedy(), close) == against(RandomisedGreedy(p=0), close) == "linking"
     with pytest.raises(gh.NotSupported):

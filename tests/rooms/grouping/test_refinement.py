@@ -206,7 +206,7 @@ def test_only_inside_tailor_and_one_group_does_it_claim_to_withstand_whoever_kno
         assert against(Tailor(), inner) == against(Separate(), inner) == "algorithm-aware"
         for coarse in (Symmetric(), EvenSplit(), Greedy(safe=True), RandomisedGreedy(p=0), gh.Mondrian()):
             assert against(coarse, inner) == "linking"
-    assert "dropped" in Refined(coarse=Greedy(last="drop")).claim(requirement).limits[-1]
+    assert "left out" in Refined(coarse=Greedy(last="drop")).claim(requirement).limits[-1]
 
 
 def test_one_group_claims_what_the_whole_table_satisfies_and_refuses_the_rest() -> None:

@@ -323,10 +323,10 @@ def test_changed_values_are_refused_by_their_number_or_kept_as_published(tmp_pat
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "principle": ({"principle": "2-diversity"}, "another principle"),
-    "method": ({"method": "anatomize"}, "another method"),
-    "recoding": ({"recoding": "angel"}, "another recoding"),
-    "suppress": ({"suppress": 0.1}, "another suppression"),
+    "principle": ({"principle": "2-diversity"}, "the same principle as the first"),
+    "method": ({"method": "anatomize"}, "the same method as the first"),
+    "recoding": ({"recoding": "angel"}, "the same recoding as the first"),
+    "suppress": ({"suppress": 0.1}, "the same share of records to be left out"),
     "label": ({"edition": 1}, "an edition 1 already"),
     "odd label": ({"edition": "a/b"}, "edition must be"),
 }
@@ -343,8 +343,11 @@ def test_what_was_decided_for_the_first_edition_cannot_be_changed(tmp_path: Path
 
 
 UNFIT: dict[str, tuple[dict[str, Any], str]] = {
-    "boxes": ({"recoding": "boxes"}, "does not publish the people in one table"),
-    "marginals": ({"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])}, "and marginals"),
+    "boxes": ({"recoding": "boxes"}, "'boxes' does not publish them in this way"),
+    "marginals": (
+        {"recoding": gh.Angel(marginals=[["age", "ill"], ["sex", "ill"]])},
+        "'angel' with marginals does not",
+    ),
     "linking": ({"recoding": "anatomy", "method": "mondrian"}, "guarantees nothing against an attacker"),
 }
 

@@ -288,7 +288,7 @@ def test_init_writes_a_policy_that_is_read_and_has_no_value_of_the_table(tmp_pat
         ("1;a;*\n2;b\n", ";", None, "make no tree"),
         ("1;a;*\n1;b;*\n", ";", None, "make no tree"),
         ("1;a;x;*\n2;a;y;*\n", ";", None, "make no tree"),
-        ('"1;a;*\n', ";", None, "no CSV file"),
+        ('"1;a;*\n', ";", None, "not a CSV file"),
         (b"1;caf\xe9;*\n", ";", None, "not text in UTF-8"),
     ],
 )
@@ -339,11 +339,11 @@ LAUGHS = '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
     [
         (DEFINITION.replace("<definition>", LAUGHS + "<definition>"), "document type or an entity"),
         (DEFINITION.replace("<definition>", '<!DOCTYPE d SYSTEM "file:///etc/passwd"><definition>'), "document type"),
-        (DEFINITION.replace("</definition>", ""), "no XML that can be read"),
+        (DEFINITION.replace("</definition>", ""), "not XML that can be read: save the project again"),
         ("<definition/>", "declares no columns"),
-        (DEFINITION.replace("SENSITIVE_ATTRIBUTE", "SECRET", 1), "which is not known"),
+        (DEFINITION.replace("SENSITIVE_ATTRIBUTE", "SECRET", 1), "which Glasshouse does not know"),
         (DEFINITION.replace("<name>sex", "<name>patient"), "declared twice"),
-        (DEFINITION.replace("<name>age &amp; more</name>", ""), "the column '' has the type"),
+        (DEFINITION.replace("<name>age &amp; more</name>", ""), "a column has no name: save the project again"),
         ("<a>" * 30 + "</a>" * 30, "nested more than 20 levels"),
     ],
 )
@@ -356,7 +356,7 @@ def test_hostile_or_other_archives_are_refused(tmp_path: Path) -> None:
     with pytest.raises(gh.SourceError, match="whose name may lead outside its folder"):
         read_arx_project(project(tmp_path, **{"../up": "x"}))
     (tmp_path / "t.deid").write_bytes(b"nothing")
-    with pytest.raises(gh.SourceError, match="no zip archive"):
+    with pytest.raises(gh.SourceError, match="not a zip archive: save the project again"):
         read_arx_project(tmp_path / "t.deid")
     with zipfile.ZipFile(tmp_path / "t.deid", "w") as archive:
         archive.writestr("other.xml", "")

@@ -406,7 +406,7 @@ def test_of_quasi_identifiers_look_alikes_are_a_notice() -> None:
     table = gh.read(people, quasi=["town"], sensitive="disease")
     assert table.cautions == ()
     assert any(
-        "town has 2 values that differ from another only in details such as upper and lower case" in notice
+        "town has 2 values that differ from another value only in details such as upper and lower case" in notice
         for notice in table.notices
     )
     assert any("town has 2 values that write the same number in different ways" in notice for notice in table.notices)

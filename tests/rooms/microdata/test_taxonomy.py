@@ -287,7 +287,7 @@ def test_missed_values_are_all_in_the_error_and_ten_in_its_message() -> None:
         (["a;X", "b;Y"], "root, and must be the same in all rows; it is 'X', 'Y'", ("X", "Y")),
         (
             ["a;b;a;*", "c;b;a;*"],
-            "occur twice on the way from a value to the root, with another label between: 'a'",
+            "stand twice above one value, with a different label between them; rename one of each two: 'a'",
             ("a",),
         ),
         (["*;X;*", "a;X;*"], r"label as the root of the taxonomy; give the root another label than '\*'", ("*",)),
@@ -310,12 +310,12 @@ def test_a_nested_taxonomy_that_contradicts_itself_is_refused() -> None:
     branch = ["x", "y"]
 
     for wrong, message in [
-        (circle, "contains itself or occurs twice, below 'b'"),
-        ({"any": {"a": branch, "b": branch}}, "occurs twice"),
+        (circle, "contain itself or occur twice; correct what is below 'b'"),
+        ({"any": {"a": branch, "b": branch}}, "occur twice"),
         ({"any": {"a": ["x"], "b": ["x"]}}, "more than once: 'x'"),
-        ({"any": [{"a": ["x", "y"]}, {"a": ["z", "w"]}]}, "cannot be told apart: 'a'"),
-        ({"x": {"y": {"x": ["a", "b"]}, "z": ["c"]}}, "occur twice on the way"),
-        ({"any": [["x"], ["y"]]}, "an inner list has no label"),
+        ({"any": [{"a": ["x", "y"]}, {"a": ["z", "w"]}]}, "cannot be told apart; rename them: 'a'"),
+        ({"x": {"y": {"x": ["a", "b"]}, "z": ["c"]}}, "stand twice above one value"),
+        ({"any": [["x"], ["y"]]}, "every inner list needs a label"),
         ({"any": ["x", None]}, "not NoneType"),
         ({}, "must not be empty"),
         ("flu", "a dict of labels"),
@@ -325,7 +325,9 @@ def test_a_nested_taxonomy_that_contradicts_itself_is_refused() -> None:
 
 
 def test_two_leaves_that_are_one_number_are_refused() -> None:
-    with pytest.raises(DomainError, match=r"that stand for the same value: '37', '37\.0'") as caught:
+    with pytest.raises(
+        DomainError, match=r"stand for one value of the column; keep one of each: '37', '37\.0'"
+    ) as caught:
         Taxonomy.from_nested({"any": ["37", "37.0", "38"]}).bind("age", pa.array([38.0]))
 
     assert caught.value.values == ("37", "37.0")
@@ -365,7 +367,7 @@ def test_labels_in_files_stay_as_they_are_written(tmp_path: Path) -> None:
     [
         ("t.json", '{"any": {"a": ["x"], "a": ["y"]}}', DomainError, "more than once: 'a'"),
         ("t.yaml", "any:\n  a: [x]\n  a: [y]\n", DomainError, "more than once: 'a'"),
-        ("t.yaml", "any:\n  a: &a [x, y]\n  b: *a\n", DomainError, "occurs twice"),
+        ("t.yaml", "any:\n  a: &a [x, y]\n  b: *a\n", DomainError, "occur twice"),
         ("t.yaml", "&any\nx: *any\n", SourceError, "recursive"),
         ("t.yaml", "any: [a", SourceError, "'t.yaml' cannot be read"),
         ("t.json", '{"any": [', SourceError, "'t.json' cannot be read"),

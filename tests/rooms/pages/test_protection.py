@@ -100,7 +100,7 @@ def test_people_whom_a_method_could_not_place_are_not_protected_either() -> None
     table = gh.read({"x": [1, 2, 3, 4], "s": list("cbaa")}, quasi=["x"], sensitive="s")
     kept, left = told(table, principle="2-diversity", method=gh.Greedy(last="drop"), recoding="boxes")
     assert kept.startswith("For the 2 people in the release, but not for the 2 people who were left out: nobody's s ")
-    assert left.startswith("The 2 people who were left out are not protected: it depended on s who was left out, so ")
+    assert left.startswith("The 2 people who were left out are not protected: who was left out depended on s, so ")
 
 
 def test_people_who_were_left_out_at_random_are_not_called_unprotected() -> None:

@@ -361,6 +361,17 @@ def test_dropped_people_exact_quasi_identifiers_and_useless_answers_are_told() -
     assert any("nobody has two rows" in text for text in found["note"])
 
 
+@pytest.mark.filterwarnings("ignore::glasshouse.DisclosureWarning")
+def test_what_to_do_without_protection_against_an_attacker_who_knows_the_algorithm() -> None:
+    cut = levels(made(**SAMPLES["boxes"]))["attention"]
+    assert any("Publish again without choosing a method" in text for text in cut)
+
+    undeclared = made(**(SAMPLES["perturbed"] | {"recoding": gh.Perturbed()}))  # another method would not help
+    found = levels(undeclared)["attention"]
+    assert any(text.startswith("The release promises nothing: the possible values (domain)") for text in found)
+    assert not any("who links people" in text for text in found)
+
+
 # --- what is said in words, and what is never said --------------------------------------------------------------------
 
 

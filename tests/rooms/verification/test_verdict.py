@@ -50,7 +50,7 @@ def test_who_signed_and_whether_that_was_checked(out: Path) -> None:
     public = gh.new_key(out.parent / "steward.pem")
     made = gh.sign(out / "release", key=out.parent / "steward.pem", signer="The office")
     who = f"it was signed by The office on {made.date[:10]} with the key"
-    unchecked = f", and {who} {made.key[:16]}, but whose key this is was not checked."
+    unchecked = f", and {who} {made.key[:16]}; whether this key belongs to the signer was not checked."
     assert last_line(run("verify", out)).endswith(f"is kept{unchecked}")
     checked = run("verify", out, "--signed-by", public)
     assert last_line(checked).endswith(f"is kept, and {who} in {public}.")

@@ -156,7 +156,7 @@ def _known(task: Task, fits: NDArray[np.bool_]) -> tuple[Integers, list[str]]:
     unpublished = np.count_nonzero(known == DROPPED)
     said = f"; {unpublished:,} of them fit no published record" if unpublished else ""
     return known, [
-        "some records were dropped: people whose values the attacker knows count as published if they fit a "
+        "some records were left out: people whose values the attacker knows count as published if they fit a "
         f"published record{said}"
     ]
 

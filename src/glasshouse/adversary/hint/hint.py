@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["Hint"]
 
 _UNTOLD: Final = {
-    "half-groups": "the method also makes the groups within a part of the table depend on each other a little",
-    "faces": "the method also makes the people within a part of the table depend on each other a little",
-    "buckets": "the groups that were made from the same set of people (bucket) depend on each other",
+    "half-groups": "what is learned about one group says a little about others in the same part of the table",
+    "faces": "what is learned about one person says a little about others in the same part of the table",
+    "buckets": "what is learned about one group says something about others from the same set of people (bucket)",
 }
 
 
@@ -288,11 +288,14 @@ class _Reasoning:
     def _in_words(self) -> str:
         signs: tuple[Sign, ...] = tuple(self.attack.signs)
         known = [f"that {sign}" for sign in signs]
-        strength = f" (log-odds of {self.attack.strength:g} for each standard deviation)" if signs else ""
+        strength = (
+            " For each standard deviation by which a person is above the mean of a column, the odds of the value "
+            f"change by the factor {np.exp(self.attack.strength):.3g}."
+        )
         expected = [] if self.task.knowledge.prior is None else ["the prior probabilities of the values"]
         return (
-            f"In addition to the release, the attacker knows {', '.join([*known, *expected])}{strength}, and how "
-            "often each value occurs."
+            f"In addition to the release, the attacker knows {', '.join([*known, *expected])}, and how often "
+            f"each value occurs.{strength if signs else ''}"
         )
 
     def _cost(self, found: Posterior, by_group: Floats | None, seated: SeatedPeople | None) -> HintCost | None:
@@ -351,9 +354,9 @@ def _untold(over: str, n_tied: int, n_groups: int) -> str:
             else ""
         )
         return (
-            f"{n_tied:,} of {counted(n_groups, 'group')} {'was' if n_tied == 1 else 'were'} made from the same set "
-            "of people (bucket) as other groups, and "
-            f"depend on them; groups with the same values are assumed to come from one bucket{rest}"
+            f"{n_tied:,} of {counted(n_groups, 'group')} {'was' if n_tied == 1 else 'were'} made from the same set of "
+            "people (bucket) as other groups, so what is learned about one group says something about others; groups "
+            f"with the same values are assumed to come from one bucket{rest}"
         )
     return (
         f"the probabilities are computed for each group separately, but {_UNTOLD[over]}: so guesses may be right more "

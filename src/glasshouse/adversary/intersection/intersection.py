@@ -153,7 +153,7 @@ class Intersection(Attack):
             raise NotSupported(
                 f"one of the releases left out {counted(release.n_dropped, 'record')}, and the attack intersection "
                 "needs releases with all records",
-                instead="publish the table without suppression: it is not known who was left out",
+                instead="it is not known who was left out: publish the table with all records (suppress=0)",
             )
         return published
 
@@ -261,8 +261,8 @@ class Intersection(Attack):
             except NotReached as reason:
                 if self.exact is False:
                     raise NotSupported(
-                        f"the possible tables of {counted(sum(one.n_alike), 'person')} who depend on each "
-                        f"other could not be sampled: {reason}",
+                        f"the possible tables of {counted(sum(one.n_alike), 'person')}, whose values cannot "
+                        f"be considered separately, could not be sampled: {reason}",
                         instead="leave `exact` out to get an upper bound, or allow a larger `error` or more "
                         "`most_sweeps`",
                     ) from None

@@ -161,10 +161,10 @@ class Cost:
             else "people whose groups were not used for learning"
         )
         return (
-            f"Being in the table costs {self.cost:.4f} (plus or minus {self.error:.4f}). A model learned from the "
-            "release gives the true value of a person in the table a mean probability of "
-            f"{self.in_table.in_truth:.4f}, and the true value of {who} {self.outsider.in_truth:.4f}: the difference "
-            f"is the cost. For comparison, linking alone gives people in the table {self.linked.in_truth:.4f}, and a "
+            "A model learned from the release gives the true value of a person in the table a mean probability of "
+            f"{self.in_table.in_truth:.4f}, and the true value of {who} {self.outsider.in_truth:.4f}. The difference, "
+            f"{self.cost:.4f} (plus or minus {self.error:.4f}), is what being in the table costs a person. For "
+            f"comparison, linking alone gives people in the table {self.linked.in_truth:.4f}, and a "
             "model learned from the true values of other people, without any release, gives "
             f"{self.best_outsider.in_truth:.4f}."
         )

@@ -63,7 +63,7 @@ class TheoremBound(Strategy):
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
             what = (
-                "no theorem limits what an attacker who knows the method learns from this release, so there is no "
+                "no theorem limits what an attacker who knows the algorithm learns from this release, so there is no "
                 "bound to give"
             )
             return NotSupported(what, instead=instead)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.adversary.posterior import Posterior
+    from glasshouse.grouping.method import Method
     from glasshouse.randomness import Source
     from glasshouse.release import Release
 
-__all__ = ["SMALL", "Strategy", "believed"]
+__all__ = ["SMALL", "Strategy", "believed", "reversing"]
 
 SMALL = "attack a table of few people (small tables are attacked by trying every possible table)"
 """What to do if a release is too large for every strategy that knows its method."""
@@ -34,7 +35,7 @@ class Strategy(Attack):
     name = "reverse engineering"
     runs_method = needs_algorithm = takes_sets = True
 
-    methods: ClassVar[tuple[type, ...]] = ()
+    methods: ClassVar[tuple[type[Method], ...]] = ()
     """The methods whose groups the strategy can analyse; empty if it can analyse those of every method."""
 
     is_bound: ClassVar[bool] = False
@@ -54,9 +55,10 @@ class Strategy(Attack):
     def refuses(self, task: Task) -> NotSupported | None:
         """Why this strategy cannot attack the release, as far as that can be told at once; None if it perhaps can."""
         if self.methods and type(task.method) not in self.methods:
-            explained = " or ".join(method.__name__ for method in self.methods)
+            explained = " or ".join(repr(method.name) for method in self.methods)
             return NotSupported(
-                f"the release was made by {task.method!r}, and this analysis is for groups made by {explained}",
+                f"the release was made by the method {task.method.name!r}, and this analysis is for groups made by the "
+                f"method {explained}",
                 instead="use linking",
             )
         if task.contents.kind == "sample":
@@ -64,6 +66,11 @@ class Strategy(Attack):
                 "reverse engineering does not support a perturbed sample", instead="use linking or corruption"
             )
         return None
+
+
+def reversing(task: Task) -> str:
+    """Name the attack on the groups of the method in sentences."""
+    return f"reverse engineering of the method {task.method.name!r}"
 
 
 def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:

@@ -30,8 +30,8 @@ __all__ = ["Answer"]
 _SAID = {
     "learned": "learned from the release",
     "cells": (
-        "sensitive values are assumed to be spread evenly within each group, and quasi-identifiers as the cells of the "
-        "release show"
+        "sensitive values are assumed to be spread evenly within each group, and the values of quasi-identifiers "
+        "evenly within each cell of the release"
     ),
 }
 

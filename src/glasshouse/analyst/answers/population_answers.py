@@ -47,7 +47,8 @@ _UNRELATED: Final = (
     "every member"
 )
 _RANDOM: Final = (
-    "the values of a perturbed sample are partly random, and intervals of a model learned from them were too narrow"
+    "the values of a perturbed sample are partly random, and in tests the intervals of a model learned from such "
+    "values were too narrow"
 )
 _FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
 

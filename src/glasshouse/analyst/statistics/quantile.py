@@ -140,12 +140,14 @@ def _candidates(evidence: Evidence, column: str) -> Sequence[Any]:
         if values is None:
             if not isinstance(support, Span):
                 raise InputError(
-                    f"a quantile of column {column!r} cannot be calculated: its cells are not intervals of numbers"
+                    f"a quantile of column {column!r} cannot be calculated: its cells are not intervals of numbers. "
+                    "Count the people with certain values instead (COUNT with WHERE)"
                 )
             ends += [support.low, support.high]
     if not all(map(isfinite, ends)):
         raise InputError(
-            f"a quantile of column {column!r} cannot be calculated: one of its published intervals is open at one end"
+            f"a quantile of column {column!r} cannot be calculated: one of its published intervals is open at one end. "
+            "Count the people in ranges that do not divide this interval instead (COUNT with WHERE)"
         )
     low, high = min(ends), max(ends)
     if evidence.asked_kinds[column] == "integer":

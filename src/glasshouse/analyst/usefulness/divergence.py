@@ -69,7 +69,10 @@ def kl_divergence(
     """
     points = _Counted.of(truth, distribution)
     if not len(points.counts):
-        raise InputError("there is no record to compare a distribution with")
+        raise InputError(
+            "the true table has no records, so the distribution cannot be compared with it: give the table that was "
+            "published"
+        )
     exactly = distribution.is_exact and len(points.counts) <= exact_up_to
     found = _exactly(points, distribution) if exactly else _added_up(points, distribution, at_once)
     if not all(found):

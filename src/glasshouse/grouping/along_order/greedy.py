@@ -130,8 +130,8 @@ class Greedy(Method):
             if self.safe:
                 raise _no_ell_to_stretch()
             return _linking(
-                "nothing limits what an attacker who knows the algorithm can infer: among three people, a value can "
-                "already become certain",
+                "an attacker who knows the algorithm may become certain of a value, even in a table of only three "
+                "people",
                 *dropped,
             )
         run = times_e(ell) if self.safe else ell
@@ -245,7 +245,7 @@ class RandomisedGreedy(Method):
     def claim(self, requirement: Requirement) -> Claim:
         """State what the groups guarantee, against which attacker, and why."""
         principle = _one_part(requirement, "RandomisedGreedy").principle
-        bound = "nothing limits what an attacker who knows the algorithm can infer"
+        bound = "an attacker who knows the algorithm may become certain of a value"
         if (ell := principle.terms.one_in) is not None:
             bound = (
                 f"the parameter p lowers the probability; no probability above e/{ell} (e = 2.718...) was ever "
@@ -304,9 +304,9 @@ def _about_dropped(last: str) -> tuple[str, ...]:
         return ()
     return (
         (
-            "records at the end of the order that could not form a safe group are dropped and are not protected. An "
+            "records at the end of the order that could not form a safe group are left out and are not protected. An "
             "attacker who sees that they are missing learns that together they would break the principle; if only "
-            "one person was dropped, the value of this person is certain"
+            "one person was left out, the value of this person is certain"
         ),
     )
 

@@ -127,8 +127,8 @@ class Anatomize(Method):
                 "sensitive values and uniform random choices alone (MINIMALITY Claim 4)"
             ),
             limits=(
-                "the people of a group need not be similar, so that ranges of quasi-identifiers around them would be "
-                "wide",
+                "similar people need not be in the same group: if the quasi-identifiers of a group were published as "
+                "ranges, these ranges would be wide",
             ),
         )
 

@@ -164,7 +164,8 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
     if ell is None:
         return linking_claim(
             "an attacker who knows the algorithm can learn more: where a part was not cut, one of its halves would "
-            "have broken the principle. MINIMALITY Theorem 5 limits this for frequency l-diversity only"
+            "have broken the principle. MINIMALITY Theorem 5 limits this only under l-diversity by "
+            "frequency (at most 1/l of the records of a group have any one value)"
         )
     run = ell + extra
     bound = Fraction(2, 2 * run - 1)

@@ -208,9 +208,10 @@ class Mirror(Method):
             return Claim(
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
-                    "Mirror, Theorem M1: whether two equal halves can be separated does not change if their values "
-                    "are exchanged; so the attacker's probabilities for a person are exactly the published shares of "
-                    "the person's group, which the principle limits"
+                    "Theorem M1 of the method Mirror: where a part was not divided, nobody can tell which of its two "
+                    "halves was the reason, because exchanging the values of the halves would have led to the same "
+                    "decision. So the attacker's probabilities for a person are exactly the published shares of the "
+                    "person's group, which the principle limits"
                 ),
                 limits=(LEFT_OUT.format(share=in_percent(Fraction(self.leave_out or 0))),)
                 if jointly and self.leaves_out == "by lot"
@@ -222,9 +223,9 @@ class Mirror(Method):
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                "Mirror, Theorem M2: where a part of the table could not be halved, each group in it takes half of "
-                "its records from each of the two halves, so the groups would be equally probable if the values of "
-                f"the halves were exchanged. Where halving was not tried, the groups reveal nothing more ({inner})"
+                "Theorem M2 of the method Mirror: where a part of the table could not be halved, each group in it "
+                "takes half of its records from each half, so the groups do not show which half has which values. In "
+                f"all other parts, the groups reveal nothing beyond their own values ({inner})"
             ),
             assumptions=assumptions,
         )

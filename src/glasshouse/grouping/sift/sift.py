@@ -120,9 +120,9 @@ class Sift(Method):
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                "Sift, Theorem S1: the table is cut only where every assignment of values to people would give safe "
-                "parts. Everything else depends on counts and on random choices that ignore quasi-identifiers. So "
-                "every assignment of a group's values to its people is equally probable"
+                "Theorem S1 of the method Sift: the table is cut only where every assignment of values to people would "
+                "give safe parts. Everything else depends on counts and on random choices that ignore "
+                "quasi-identifiers. So every assignment of a group's values to its people is equally probable"
             ),
             assumptions=chosen_blindly(self, "priority", "weights"),
         )

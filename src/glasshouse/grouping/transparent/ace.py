@@ -124,8 +124,8 @@ class Ace(Transparent):
     )
     randomised: ClassVar[bool] = True
     theorem: ClassVar[str] = (
-        "TRANSPARENT Theorem 2: if the values of two people in a group are exchanged, the corresponding divisions into "
-        "buckets are equally probable (Lemma 6), and they give the corresponding groups (Lemma 5)"
+        "TRANSPARENT Theorem 2: if two people in a group had each other's values, the method would have been equally "
+        "likely to form the published groups (Lemmas 5 and 6), so the groups do not show which of them has which value"
     )
 
     def independent(self, requirement: Requirement) -> Independent:

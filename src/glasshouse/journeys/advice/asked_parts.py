@@ -88,7 +88,11 @@ class AskedParts:
         lost = list(self._lost(columns)) if values else []
         if sizes and self.k > 1:
             lost.append(KAnonymity(k=self.k).title)
-        return f"This gives up what was asked for and is possible: {', '.join(lost)}." if lost else ""
+        return (
+            f"This way gives up something else that you asked for and the table allows: {', '.join(lost)}."
+            if lost
+            else ""
+        )
 
     def _lost(self, columns: Sequence[str]) -> Iterator[str]:
         for name in columns:

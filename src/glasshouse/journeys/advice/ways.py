@@ -304,7 +304,10 @@ def _rarer(sketch: Sketch) -> list[tuple[Any, Fraction]] | None:
 
 def _unprotected(sketch: Sketch, of: str = "") -> str:
     value, share = _shares(sketch)[0]
-    return f"Nothing is promised about {_shown(value)}{of}, which {_count(sketch, share)} have: it may become certain."
+    return (
+        f"Nothing is promised about {_shown(value)}{of}, which {_count(sketch, share)} have: an attacker may become "
+        "certain that a person has this value."
+    )
 
 
 def _alpha(sketch: Sketch, least: int) -> Iterator[Way]:

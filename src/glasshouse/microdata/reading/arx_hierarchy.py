@@ -45,7 +45,9 @@ def read_arx_hierarchy(
     """Read the hierarchy of a column, which the definition in ``folder`` declares; `SourceError` if it is hostile."""
     column, name = declared["name"], f"{folder}{declared['ref']}"
     if name not in members.names():
-        return _unused(column, "the project names a file for it, and does not have that file")
+        return _unused(
+            column, "the project names a file for it, and does not have that file: save the project again in ARX"
+        )
     content = members.read(name, _MOST)
     try:
         text = content.decode("utf-8-sig")
@@ -55,9 +57,10 @@ def read_arx_hierarchy(
     except UnicodeDecodeError:
         return _unused(column, "it is not text in UTF-8: export it from ARX in UTF-8")
     except csv.Error:
-        return _unused(column, "it is no CSV file")
+        return _unused(column, "it is not a CSV file: save the project again in ARX")
     except DomainError:
-        return _unused(column, "its rows make no tree: a value comes twice, or a label has two labels above it")
+        why = "its rows make no tree, because a value comes twice or a label has two labels above it: correct it in ARX"
+        return _unused(column, why)
 
 
 def _of_rows(column: str, rows: list[list[str]], declared: Mapping[str, str]) -> ArxHierarchy:
@@ -86,4 +89,6 @@ def _check_width(text: str, name: str, separator: str | None) -> None:
     """Refuse rows of very many fields, before they are divided into them."""
     for sign in (";", ",", "\t") if separator is None else (separator,):
         if any(line.count(sign) >= _MOST_FIELDS for line in text.splitlines()):
-            raise SourceError(f"{name} has a row with more than {_MOST_FIELDS} fields, which is no hierarchy")
+            raise SourceError(
+                f"{name} has a row with more than {_MOST_FIELDS} fields, so it is not a hierarchy: correct it in ARX"
+            )

@@ -29,6 +29,7 @@ _CONFIGURATION = f"{_FOLDER}config.xml"
 _PROJECT = "project.xml"
 _MOST = 16 << 20
 _MOST_DEPTH = 20
+_AGAIN = "save the project again in ARX"
 _ROLES = {
     "IDENTIFYING_ATTRIBUTE": "identifying",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi",
@@ -66,7 +67,7 @@ def read_arx_project(path: Path) -> ArxProject:
     try:
         with path.open("rb") as file:
             if not is_zip(file.read(4)):
-                raise SourceError("it is no zip archive")
+                raise SourceError(f"it is not a zip archive: {_AGAIN}")
             members = ZipMembers(file)
             columns = [dict(own) for own in _parsed(members, _DEFINITION, "assigment") if own]
             criteria = [word for own in _parsed(members, _CONFIGURATION, "criteria") for _, word in own]
@@ -78,12 +79,13 @@ def read_arx_project(path: Path) -> ArxProject:
                 if column.get("ref") and _role(column) in ("quasi", "sensitive")
             )
     except FileNotFoundError as error:
-        reason = f"it has no {_DEFINITION}" if error.args[:1] == (_DEFINITION,) else "there is no such file"
+        own = error.args[:1] == (_DEFINITION,)
+        reason = f"it has no {_DEFINITION}: {_AGAIN}" if own else "there is no such file: check its name"
         raise SourceError(f"{path} is no project of ARX: {reason}", source=path) from None
     except SourceError as error:
         raise SourceError(f"{path} is no project of ARX that can be read: {error}", source=path) from None
     except OSError:
-        raise SourceError(f"{path} cannot be read", source=path) from None
+        raise SourceError(f"{path} cannot be read: check that you may read the file", source=path) from None
     return ArxProject(
         **{role: tuple(names) for role, names in found.items()},
         hierarchies=hierarchies,
@@ -98,10 +100,15 @@ def _by_role(columns: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {role: [] for role in _ROLES.values()}
     for column in columns:
         name, role = column.get("name", ""), _role(column)
-        if not name or role is None:
-            raise SourceError(f"the column {name!r} has the type {column.get('type', '')!r}, which is not known")
+        if not name:
+            raise SourceError(f"a column has no name: {_AGAIN}")
+        if role is None:
+            raise SourceError(
+                f"ARX gives the column {name!r} the type {column.get('type', '')!r}, which Glasshouse does not know: "
+                "choose another one in ARX, and save the project again"
+            )
         if any(name in own for own in found.values()):
-            raise SourceError(f"the column {name!r} is declared twice")
+            raise SourceError(f"the column {name!r} is declared twice: {_AGAIN}")
         found[role].append(name)
     return found
 
@@ -132,7 +139,7 @@ def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str,
         open_ones.append(tag)
         text.clear()
         if len(open_ones) > _MOST_DEPTH:
-            raise SourceError(f"{name} is nested more than {_MOST_DEPTH} levels deep")
+            raise SourceError(f"{name} is nested more than {_MOST_DEPTH} levels deep: {_AGAIN}")
         if tag == wanted:
             found.append([])
 
@@ -145,7 +152,7 @@ def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str,
     def refuse(*_: object) -> None:
         raise SourceError(
             f"{name} has XML declarations (a document type or an entity) that ARX does not write and that may be "
-            "harmful, so it is not read: save the project again in ARX"
+            f"harmful, so it is not read: {_AGAIN}"
         )
 
     parser = expat.ParserCreate()
@@ -156,5 +163,5 @@ def _parsed(members: ZipMembers, name: str, wanted: str) -> list[list[tuple[str,
     try:
         parser.Parse(content, True)
     except (expat.ExpatError, UnicodeError, LookupError):
-        raise SourceError(f"{name} is no XML that can be read") from None
+        raise SourceError(f"{name} is not XML that can be read: {_AGAIN}") from None
     return found

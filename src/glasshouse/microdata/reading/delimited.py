@@ -468,7 +468,11 @@ def translated_errors(file: Delimited) -> Iterator[None]:
         raise UnicodeError
     if "Empty CSV" in text:
         raise no_rows(file)
-    raise SourceError(f"{file.path} cannot be read as delimited text", source=file.path)
+    raise SourceError(
+        f"{file.path} cannot be read as a CSV file: check that it has one record on each line, or give the character "
+        "between its fields (delimiter=, --delimiter) and its encoding (encoding=, --encoding)",
+        source=file.path,
+    )
 
 
 def no_rows(file: Delimited) -> SourceError:

@@ -282,7 +282,7 @@ class Tree:
             if len(set(read)) < len(read):
                 twice = {text for text, count in Counter(read).items() if count > 1}
                 _refuse(
-                    "leaves of the taxonomy that stand for the same value:",
+                    "several values of the taxonomy stand for one value of the column; keep one of each:",
                     [leaf for leaf, text in zip(leaves, read, strict=True) if text in twice],
                     column=name,
                 )
@@ -308,8 +308,8 @@ class Tree:
         cyclic = dict.fromkeys(self.labels[node] for node in shared if self._returns(node))
         if cyclic:
             _refuse(
-                "labels of the taxonomy that occur twice on the way from a value to the root, with another label "
-                "between:",
+                "in the taxonomy, these labels stand twice above one value, with a different label between them; "
+                "rename one of each two:",
                 cyclic,
             )
         names = list(self.labels)
@@ -319,7 +319,10 @@ class Tree:
         while unclear:
             lost = [self.labels[node] for node in unclear if above[node] < 0]
             if lost:
-                _refuse("labels of the taxonomy that are the same and cannot be told apart:", dict.fromkeys(lost))
+                _refuse(
+                    "the taxonomy has labels that are the same and cannot be told apart; rename them:",
+                    dict.fromkeys(lost),
+                )
             for node in unclear:
                 trails[node].append(self.labels[above[node]])
                 above[node] = self.parents[above[node]]
@@ -375,14 +378,14 @@ def _entries(content: object, label: str, seen: set[int]) -> list[tuple[object, 
     if not isinstance(content, Mapping | list | tuple):
         return [(content, None)]
     if content and id(content) in seen:
-        _refuse("one part of the nested taxonomy contains itself or occurs twice, below", [label])
+        _refuse("in a nested taxonomy, no part may contain itself or occur twice; correct what is below", [label])
     seen.add(id(content))
     if isinstance(content, Mapping):
         return list(content.items())
     pairs: list[tuple[object, object]] = []
     for item in content:
         if isinstance(item, list | tuple):
-            _refuse("in the nested taxonomy, an inner list has no label, below", [label])
+            _refuse("in a nested taxonomy, every inner list needs a label; give one to the list below", [label])
         pairs.extend(_entries(item, label, seen) if isinstance(item, Mapping) else [(item, None)])
     return pairs
 

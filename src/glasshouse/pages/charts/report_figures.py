@@ -54,8 +54,8 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
         else f" {counted(found['people_above'], 'is', 'are')} above {found['limit']}."
     )
     said = (
-        f"Of {counted(sum(people), 'person')}, the most probable value has a median probability of "
-        f"{found['median']:.4f} and a largest one of {found['largest']:.4f}.{above}"
+        f"{counted(sum(people), 'person')}: the value that the attacker finds most probable for a person has a "
+        f"probability of {found['median']:.4f} in the median, and of {found['largest']:.4f} at most.{above}"
     )
     title = f"The attacker's probabilities, by people: {found['adversary']}"
     return drawing(_WIDTH, height, title, said, parts, name=name, style=style)

@@ -44,11 +44,14 @@ def _promise(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "The random choices came from a fixed seed: an attacker who learns the seed can repeat them. This "
             "release is only for tests. Make it again without a seed.",
         )
-    if guarantee["adversary"] == "linking":
+    if guarantee["theorem"] == "none":
+        yield "attention", f"The release promises {guarantee['promise']}."
+    elif guarantee["adversary"] == "linking":
         yield (
             "attention",
             "The guarantee is given against an attacker who links people to the release, and not against an attacker "
-            "who also knows the algorithm. Anybody can know it: the release names the method.",
+            "who also knows the algorithm. Anybody can know the algorithm: the release names the method. Publish again "
+            "without choosing a method: the default one protects against this attacker too.",
         )
 
 
@@ -70,7 +73,7 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if own is found:
             what = f"{what}."
         elif above is found:
-            what = f"{what}, {knows}. They may have been dropped, and the guarantee is for the people in the release."
+            what = f"{what}, {knows}. They may have been left out, and the guarantee is for the people in the release."
         else:
             more = f"it is up to {found['largest']:.4f}, and {found['people_above']:,} may be above {limit}"
             what = f"{what}; {knows}, {more}."
@@ -93,8 +96,8 @@ def _learned(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 f"An attacker who learns a model from the release guesses the value of {found['column']} right for "
                 f"{cost['in_table']['right']:.1%} of the people in the table, and for "
                 f"{cost['outsider']['right']:.1%} of other people, whose groups were not used for the model. The "
-                "guarantee does not limit such guesses. The recoding ANGEL allows fewer of them than anatomy and "
-                "permutation.",
+                "guarantee does not limit such guesses. The recoding 'angel' allows fewer such right guesses than "
+                "'anatomy' and 'permutation'.",
             )
 
 
@@ -113,7 +116,7 @@ def _identities(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 "attention",
                 (
                     f"In the table {found['table']}, at least one person has a combination of cells that nobody else "
-                    "has, and can be found."
+                    "has, and can be found. If nobody may be found, make its columns coarser, or leave this table out."
                 ),
             )
 
@@ -126,7 +129,8 @@ def _utility(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 "attention",
                 f"Answers about {found['column']} ({found['workload']}) have a mean error of {mean:.1%}. If the "
                 f"sensitive column were published in a separate table without a link, it would be {alone:.1%}: for "
-                "these questions the release is no more useful than that.",
+                "these questions the release is no more useful than that. Use fewer or coarser quasi-identifiers, or a "
+                "weaker principle.",
             )
         if found["coverage"] is not None and found["coverage"] < _COVERED:
             yield (

@@ -27,6 +27,7 @@ from glasshouse.adversary.reverse_engineering.cuts.cut_worlds import (
     drawn_beliefs,
 )
 from glasshouse.errors import InputError, NotSupported
+from glasshouse.plural import counted
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
@@ -362,8 +363,9 @@ class Believing:
             return found, None
         if self.limits.error <= 0:
             raise NotSupported(
-                f"{profile.n_cuts:,} rejected cuts make groups depend on each other, and counting the possible "
-                f"tables takes more than the {self.limits.most_states:,} steps that are allowed",
+                f"the values in several groups cannot be considered separately, because the method rejected "
+                f"{counted(profile.n_cuts, 'cut')} between them, and counting the possible tables takes more than the "
+                f"{self.limits.most_states:,} steps that are allowed",
                 instead="allow an error above 0 (error=, --error): the probabilities are then estimated by sampling",
             )
         try:
@@ -470,5 +472,5 @@ def _listed(keys: NDArray[Any], n: int) -> Callable[[int], NDArray[np.int64]]:
 def _impossible() -> InputError:
     return InputError(
         "no table of these people can have produced this release: the method would have made a cut that is "
-        "missing; check that the people, the algorithm and its parameters are those of the release"
+        "missing; check that the people, the principle, the method and its parameters are those of the release"
     )

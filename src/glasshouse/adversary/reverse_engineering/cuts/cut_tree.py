@@ -19,7 +19,7 @@ import numpy as np
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.posterior import entries_of
 from glasshouse.adversary.reverse_engineering.cuts.cut_failures import FailedCuts
-from glasshouse.adversary.reverse_engineering.strategies import SMALL
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, reversing
 from glasshouse.engines import Cuts, Memory, Nodes, Rows
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.grouping.along_order.orderings import arranged
@@ -65,17 +65,14 @@ class Caps:
         """The caps of the task's principle; refused where it has none."""
         principle, published = task.principle, task.contents
         if principle is None:
-            raise NotSupported(
-                "the analysis of rejected cuts does not support several sensitive columns", instead=SMALL
-            )
+            raise NotSupported(f"{reversing(task)} does not support several sensitive columns", instead=SMALL)
         terms = principle.terms
         if terms.one_in is not None and not terms.named:
             terms = replace(terms, one_in=terms.one_in + getattr(task.method, "extra", 0))
         if terms.caps is None:
             one = next(one for one in principle.singles() if one.terms.caps is None)
             raise NotSupported(
-                f"the analysis of rejected cuts does not support the principle {one!r}, which sets no largest "
-                "share of a value",
+                f"{reversing(task)} does not support {one.title}, which sets no largest share of a value",
                 instead=SMALL,
             )
         shares = [Fraction(1)] * len(published.values)
@@ -235,7 +232,7 @@ class DecisionTree:
         if len(matches.unmatched):
             lost = int(kinds.n_alike[matches.unmatched].sum())
             raise NotSupported(
-                "the analysis of rejected cuts needs exactly the people of the published table, and "
+                f"{reversing(self.task)} needs exactly the people of the published table, and "
                 f"{counted(lost, 'person in the external table fits', 'people in the external table fit')} no "
                 "published record",
                 instead="give an external table with exactly the people of the published table, or use linking",
@@ -320,7 +317,7 @@ class DecisionTree:
         np.maximum.at(most, of[on], kind)
         if (most > least).any():
             raise NotSupported(
-                "rejected cuts cannot be analysed here, because people with equal values were put into a secret "
+                "reverse engineering is not possible here, because people with equal values were put into a secret "
                 "order, which decided on which side of a cut they are",
                 instead="use linking; releases made with strict cuts, and releases whose publisher named an "
                 "identifier, can be analysed",
@@ -393,13 +390,11 @@ class DecisionTree:
         first = np.full(len(leaves), -1)
         first[leaf[who]] = label
         if (first[leaf[who]] != label).any():
-            raise _unknown_seats(
-                "people whom the algorithm puts into one group fit the published cells of several groups"
-            )
+            raise _unknown_seats("people whom the method puts into one group fit the published cells of several groups")
         if (fitting[first] != self.published.sizes[first]).any() or (leaves.sizes != self.published.sizes[first]).any():
             raise InputError(
-                "the algorithm divides these people into other groups than those of the release: check that "
-                "the people, the algorithm and its parameters are those of the release"
+                "the method divides these people into other groups than those of the release: check that the "
+                "people, the principle, the method and its parameters are those of the release"
             )
         group[people] = first[leaf[people]]
 
@@ -436,6 +431,6 @@ def _places(nodes: Nodes) -> NDArray[np.int64]:
 
 def _unknown_seats(why: str) -> NotSupported:
     return NotSupported(
-        f"the analysis of rejected cuts needs to know who is in which group, and the release does not show it: {why}",
+        f"reverse engineering needs to know who is in which group, and the release does not show it: {why}",
         instead=SMALL,
     )

@@ -127,8 +127,8 @@ def sample_failed_cuts(
             done = f"after {last.n_sweeps:,} rounds of {chains} independent samplings the error was {last.figures()}"
         raise NotSupported(
             f"sampling did not reach an error of {error:g} for "
-            f"{counted(layout.n_places, 'person who depends', 'people who depend')} on each "
-            f"other through {counted(layout.n_cuts, 'rejected cut')}: {done}",
+            f"{counted(layout.n_places, 'person')}, whose values cannot be "
+            f"considered separately because of {counted(layout.n_cuts, 'rejected cut')}: {done}",
             instead="allow a larger error (error=, --error), or attack a smaller table",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
@@ -374,8 +374,8 @@ class _Part:
         if not possible.all():
             raise InputError(
                 f"cut {first + int(np.argmin(possible))} was rejected, but the method would have made it in "
-                "every possible table: check that the groups, the people and the principle are those of the "
-                "release"
+                "every possible table: check that the groups, the people, the principle, the method and its "
+                "parameters are those of the release"
             )
         self.telling = ~always
 

@@ -18,14 +18,13 @@ from glasshouse.adversary.posterior import Beliefs, entries_of
 from glasshouse.adversary.reverse_engineering.cuts.cut_failures import Believing
 from glasshouse.adversary.reverse_engineering.cuts.cut_tree import METHODS, DecisionTree, tells_ties
 from glasshouse.adversary.reverse_engineering.cuts.cut_walk import ISLANDS
-from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy, reversing
 from glasshouse.errors import NotSupported
 from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from glasshouse.adversary.matching import Kinds
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.reverse_engineering.cuts.cut_failures import CutBeliefs
     from glasshouse.adversary.reverse_engineering.cuts.cut_tree import TriedCuts
@@ -72,31 +71,26 @@ value')
     def refuses(self, task: Task) -> NotSupported | None:
         """The reason to refuse: the list must be the people in the table, any of whom may have any value before."""
         if len(task.release.recipe.sensitive) > 1:
-            return NotSupported(
-                "the analysis of rejected cuts does not support several sensitive columns", instead=SMALL
-            )
+            return NotSupported(f"{reversing(task)} does not support several sensitive columns", instead=SMALL)
         if task.release.sets:
             return NotSupported(
-                "the analysis of rejected cuts does not support sensitive columns whose cells contain sets of values",
+                f"{reversing(task)} does not support sensitive columns whose cells contain sets of values",
                 instead=SMALL,
             )
         if task.release.n_dropped:
-            return NotSupported(
-                "the analysis of rejected cuts does not support a release with dropped records", instead=SMALL
-            )
+            return NotSupported(f"{reversing(task)} does not support a release that left records out", instead=SMALL)
         n, n_people = int(task.contents.sizes.sum()), task.knowledge.external.n_tuples
         if n_people != n:
             return NotSupported(
-                "the analysis of rejected cuts needs exactly the people of the published table: the release "
-                f"has {counted(n, 'record')} and the external table {counted(n_people, 'person')}",
+                f"{reversing(task)} needs exactly the people of the published table: the release has "
+                f" {counted(n, 'record')} and the external table {counted(n_people, 'person')}",
                 instead="give an external table with exactly the people of the published table, or use linking",
             )
         if task.knowledge.is_personal:
-            return NotSupported("the analysis of rejected cuts does not use a prior for single people", instead=SMALL)
+            return NotSupported(f"{reversing(task)} does not use a prior for single people", instead=SMALL)
         if any(value is ABSENT for value in task.knowledge.corrupted.values()):
             return NotSupported(
-                "the analysis of rejected cuts needs exactly the people of the published table, and somebody "
-                "is given as ABSENT",
+                f"{reversing(task)} needs exactly the people of the published table, and somebody is given as ABSENT",
                 instead="leave people who are not in the table out of the external table",
             )
         return super().refuses(task)
@@ -115,7 +109,7 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     example = np.empty(len(own.offsets) - 1, np.int64)
     example[kind[::-1]] = np.arange(len(kind))[::-1]
     if tells_ties(task):
-        kind, example, own = _averaged(task.kinds, cuts, beliefs)
+        kind, example, own = _averaged(task, cuts, beliefs)
     notes = [
         f"the method tried {counted(cuts.n_cuts, 'further division')} of groups (cuts) and rejected "
         f"{'it' if cuts.n_cuts == 1 else 'them'}. This reveals something about {counted(beliefs.n_components, 'set')} "
@@ -130,9 +124,9 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
         notes.append(ISLANDS)
     if beliefs.n_refused:
         notes.append(
-            f"there is no result for {counted(beliefs.n_refused, 'person')}, who "
-            f"{'depends' if beliefs.n_refused == 1 else 'depend'} on so many others that sampling did not reach the "
-            "error that was asked for"
+            f"there is no result for {counted(beliefs.n_refused, 'person')}, whose values cannot be considered "
+            "separately from those of many others: sampling did not reach the error that was asked for. Allow a larger "
+            "error (error=, --error), or attack a smaller table"
         )
     if task.knowledge.prior is not None:
         notes.append("the prior changes nothing: all possible tables have the same sensitive values")
@@ -146,11 +140,9 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
     )
 
 
-def _averaged(
-    kinds: Kinds, cuts: TriedCuts, beliefs: CutBeliefs
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Beliefs]:
+def _averaged(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> tuple[NDArray[np.int64], NDArray[np.int64], Beliefs]:
     """Average over people with equal values whom a secret order separated: each of them may be any of them."""
-    known = np.flatnonzero(cuts.fixed >= 0)
+    kinds, known = task.kinds, np.flatnonzero(cuts.fixed >= 0)
     place = beliefs.kind.copy()
     place[known] = -1  # of others
     for kind in np.unique(kinds.of_person[known]).tolist():
@@ -158,9 +150,8 @@ def _averaged(
         others = alike_people[cuts.fixed[alike_people] < 0]
         if len(np.unique(cuts.group[alike_people])) > 1 or len(np.unique(place[others])) > 1:
             raise NotSupported(
-                "the analysis of rejected cuts does not support a known value (corrupted=) of a person who "
-                "has the same quasi-identifiers as people in other groups, because a secret order decided who "
-                "is in which group",
+                f"{reversing(task)} does not support a known value (corrupted=) of a person who has the same "
+                "quasi-identifiers as people in other groups, because a secret order decided who is in which group",
                 instead="leave this person out of the people with known values",
             )
     own, given = kinds.of_person.copy(), beliefs.of

@@ -209,6 +209,6 @@ def linked(crowds: list[Crowd]) -> Iterator[list[Crowd]]:
 def dropped_known() -> NotSupported:
     """The error for a corrupted person of whom it is not known whether the person is published."""
     return NotSupported(
-        "reverse engineering does not support known values (corrupted=) of people who may have been dropped",
+        "reverse engineering does not support known values (corrupted=) of people who may have been left out",
         instead="leave these people out of the people with known values",
     )

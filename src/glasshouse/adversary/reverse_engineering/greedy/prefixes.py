@@ -129,8 +129,8 @@ def _exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         total = float(weighed.sum())
         if total <= 0.0:
             raise Impossible(
-                "no assignment of a group's values to its people makes the algorithm form this group: check "
-                "that the people, the algorithm and its parameters are those of the release"
+                "no assignment of a group's values to its people makes the method form this group: check that the "
+                "people, the principle, the method and its parameters are those of the release"
             )
         log_weight += log(total)
         rests = {i: rest * stay / total for i, rest in rests.items()}
@@ -215,8 +215,8 @@ def _cut_exactly(run: Run, judge: Judge, p: Fraction, states: States) -> Solved:
         total = float(sum(array.sum() for array in chances.values()))
         if total <= 0.0:
             raise Impossible(
-                "no assignment of a group's values to its people makes the algorithm form this group: check "
-                "that the people, the algorithm and its parameters are those of the release"
+                "no assignment of a group's values to its people makes the method form this group: check that the "
+                "people, the principle, the method and its parameters are those of the release"
             )
         log_weight += log(total)
         for array in chances.values():

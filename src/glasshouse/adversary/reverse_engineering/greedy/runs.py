@@ -376,8 +376,8 @@ def _numbered(
 
 def _others() -> InputError:
     return InputError(
-        "the algorithm would not form the published groups from these people: check that the people, the "
-        "algorithm and its parameters are those of the release"
+        "the method would not form the published groups from these people: check that the people, the principle, "
+        "the method and its parameters are those of the release"
     )
 
 

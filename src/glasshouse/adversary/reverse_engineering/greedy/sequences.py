@@ -23,7 +23,7 @@ from glasshouse.adversary.reverse_engineering.greedy.prefix_states import Closen
 from glasshouse.adversary.reverse_engineering.greedy.prefixes import Solved, solve
 from glasshouse.adversary.reverse_engineering.greedy.runs import lay_out
 from glasshouse.adversary.reverse_engineering.greedy.tail import unpublished_beliefs
-from glasshouse.adversary.reverse_engineering.strategies import Strategy
+from glasshouse.adversary.reverse_engineering.strategies import Strategy, reversing
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.grouping.along_order.greedy import Greedy, RandomisedGreedy
 from glasshouse.grouping.method import times_e
@@ -101,13 +101,12 @@ class GreedyGroups(Strategy):
             )
         if knowledge.is_personal:
             return NotSupported(
-                "the analysis of greedy groups does not use a prior for single people in a table of this size",
+                f"{reversing(task)} does not use a prior for single people in a table of this size",
                 instead="give one prior for everybody, or attack a table of fewer people",
             )
         if any(value is ABSENT for value in knowledge.corrupted.values()):
             return NotSupported(
-                "the analysis of greedy groups needs exactly the people of the published table, and somebody "
-                "is given as ABSENT",
+                f"{reversing(task)} needs exactly the people of the published table, and somebody is given as ABSENT",
                 instead="leave people who are not in the table out of the external table",
             )
         n, n_people = release.n_tuples + release.n_dropped, knowledge.external.n_tuples
@@ -124,19 +123,19 @@ class GreedyGroups(Strategy):
         method = task.made_by(Greedy, RandomisedGreedy)
         if method.last != "drop" or bounds.exact(release.recipe.suppress):
             return NotSupported(
-                "the analysis of greedy groups does not support the "
-                f"{counted(release.n_dropped, 'record that was', 'records that were')} dropped before the groups were "
+                f"{reversing(task)} does not support the "
+                f"{counted(release.n_dropped, 'record that was', 'records that were')} left out before the groups were "
                 "made",
                 instead="use linking",
             )
         if task.principle is not None and task.principle.terms.closeness is not None:
             return NotSupported(
-                "the analysis of greedy groups does not support t-closeness where records were dropped",
+                f"{reversing(task)} does not support t-closeness where records were left out",
                 instead="publish with last='merge', or use linking",
             )
         if task.knowledge.prior is not None:
             return NotSupported(
-                "the analysis of greedy groups does not use a prior where records were dropped",
+                f"{reversing(task)} does not use a prior where records were left out",
                 instead="leave the prior out",
             )
         return None
@@ -205,7 +204,7 @@ class Explained:
         self.layout = layout = lay_out(task, method, self.size)
         if (layout.starts[:-1] % self.size).any():
             raise InputError(
-                "the size of a published group is not a multiple of the bucket size: check that the algorithm "
+                "the size of a published group is not a multiple of the bucket size: check that the method "
                 "and its parameters are those of the release"
             )
         self.n_dropped = task.people.n_tuples - int(layout.starts[-1])  # at the end of the order

@@ -65,7 +65,7 @@ def unpublished_beliefs(
     if not chances[-1]:
         raise InputError(
             "no values of the people who were not published explain why they formed no group: check that the "
-            "people, the algorithm and its parameters are those of the release"
+            "people, the principle, the method and its parameters are those of the release"
         )
     hopes = [dict.fromkeys(chances[-1], Fraction(1))]
     for at in range(n - 1, -1, -1):

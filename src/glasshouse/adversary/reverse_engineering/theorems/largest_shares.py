@@ -98,7 +98,7 @@ class PublishedShares(Strategy):
             )
         if task.knowledge.is_personal or task.knowledge.corrupted:
             return NotSupported(
-                f"the theorems on {type(task.method).__name__} do not cover an attacker with a prior for "
+                f"the theorems on the method {task.method.name!r} do not cover an attacker with a prior for "
                 "single people or with known values of other people (corrupted=)",
                 instead=SMALL,
             )
@@ -378,17 +378,18 @@ class _Believed:
         if self.refined and self.task.independent == "groups":
             return (
                 "knowing the algorithm does not help an attacker: every assignment of a group's values to "
-                "its members is equally probable (Sift, Theorem S1; Mirror, Theorem M3)"
+                "its members is equally probable (Theorem S1 of the method Sift; Theorem M3 of the method Mirror)"
             )
         if self.refined:
             return (
-                "knowing the algorithm does not help an attacker: each group takes equally many people from both "
-                "halves of an undivided part, so the groups would be equally probable if the values of the halves "
-                "were exchanged (Mirror, Theorem M2)"
+                "knowing the algorithm does not help an attacker: where a part was not divided, each group in it takes "
+                "equally many people from both halves, so the groups do not show which half has which values (Theorem "
+                "M2 of the method Mirror)"
             )
         return (
-            "knowing the algorithm does not help an attacker: if the values of the two equal halves of a part that "
-            "was not divided were exchanged, this part would not have been divided either (Mirror, Theorem M1)"
+            "knowing the algorithm does not help an attacker: where a part was not divided, nobody can tell which of "
+            "its two halves was the reason, because exchanging the values of the halves would have led to the same "
+            "decision (Theorem M1 of the method Mirror)"
         )
 
     def _notes(self, how: str) -> list[str]:
@@ -403,7 +404,8 @@ class _Believed:
         if how == "bound" and len(several):
             notes.append(
                 f"the cells of {counted(len(several), 'published group')} may each cover several groups, whose shares "
-                "are not known. They are assumed to be as large as the principle and the smallest size of a group allow"
+                "are not known. These shares are assumed to be as large as the principle, and the smallest size of a "
+                "group, allow"
             )
         if self.task.knowledge.looks_beside:
             notes.append(

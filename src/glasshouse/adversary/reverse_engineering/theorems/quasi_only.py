@@ -98,20 +98,19 @@ class QuasiOnly(Strategy):
         method, release = task.method, task.release
         if method == Mondrian(partitioning="relaxed"):
             return NotSupported(
-                f"the attacker cannot repeat the division by {method!r}, which draws at random or orders "
-                "people with equal values by a secret order",
+                f"the attacker cannot repeat the division by the method {method.name!r}, which draws at random or "
+                "orders people with equal values by a secret order",
                 instead=SMALL,
             )
         if any(one.needs_sensitive for one in task.principles):
             return NotSupported(
-                f"{counted(release.n_tuples, 'record')} grouped by {method!r} cannot be analysed: the principle "
-                "depends on "
-                "the sensitive values, so rejected cuts reveal something about them, and no way to analyse this is "
-                "known",
+                f"{counted(release.n_tuples, 'record')} grouped by the method {method.name!r} cannot be analysed: the "
+                "principle depends on the sensitive values, so rejected cuts reveal something about them, and no way "
+                "to analyse this is known",
                 instead=SMALL,
             )
         if release.n_dropped:
-            return NotSupported("the attacker cannot repeat the division, because records were dropped", instead=SMALL)
+            return NotSupported("the attacker cannot repeat the division, because records were left out", instead=SMALL)
         if task.knowledge.is_personal:
             return NotSupported("this analysis does not use a prior for single people", instead=SMALL)
         if task.knowledge.prior is not None and not all(task.knowledge.weights(list(task.contents.values))):
@@ -374,6 +373,6 @@ def _rows(table: pa.Table) -> Counter[tuple[str, ...]]:
 
 def _others() -> InputError:
     return InputError(
-        "the algorithm divides these people into other groups than those of the release: check that the "
-        "people, the algorithm and its parameters are those of the release"
+        "the method divides these people into other groups than those of the release: check that the people, the "
+        "principle, the method and its parameters are those of the release"
     )

@@ -141,8 +141,8 @@ class EnumeratingDraws:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
-            f"to try every run, the algorithm may use only random choices from a finite set, and {name!r} is "
-            f"none: use {_DRAWS}"
+            "every run of the algorithm can be tried only if all its random choices are from a finite set, and "
+            f"{name!r} does not draw from one: use {_DRAWS}"
         )
 
     def child(self, *labels: str | int) -> EnumeratingDraws:

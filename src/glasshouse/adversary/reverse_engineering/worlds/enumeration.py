@@ -167,7 +167,7 @@ def exact_posterior(
     if not tally.total:
         raise InputError(
             f"no table of these people can have produced this release ({n_worlds:,} were tried): check that "
-            "the people, the counts, the algorithm and its parameters are those of the release"
+            "the people, the counts, the principle, the method and its parameters are those of the release"
         )
     return ExactBeliefs(
         of={row: {v: w / tally.total for v, w in joint.items()} for row, joint in enumerate(tally.joint)},

@@ -93,7 +93,7 @@ class EveryWorld(SampledWorlds):
         ]
         if others:
             notes.append(
-                f"{counted(n_dropped, 'person who was', 'people who were')} dropped by the method "
+                f"{counted(n_dropped, 'person who was', 'people who were')} left out by the method "
                 f"{'is' if n_dropped == 1 else 'are'} assumed to have published values, or one of "
                 f"{counted(n_others, 'other value')}; a prior (prior=, --prior) can name the values that exist"
             )

@@ -93,8 +93,8 @@ class Worlds:
                 )
         if both := sorted(set(self.known) & set(self.absent)):
             raise InputError(
-                f"row {both[0]} is given both a value (corrupted=), which means that the person is in the "
-                "table, and as absent: give one of them"
+                f"row {both[0]} has a value (corrupted=), which says that the person is in the table, and is also "
+                "listed as absent: give only one of the two"
             )
         for size in self.sizes:
             if not sum(self.least.values()) <= size <= self.n_people:
