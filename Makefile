@@ -33,8 +33,10 @@ setup: $(VENV)/developer ## make .venv with everything a developer needs
 demo: $(BIN)/glasshouse ## publish an embedded hospital table and show the guarantee
 	@$(BIN)/glasshouse demo --out demo
 
-test: check ## run the quality gates and the whole suite; TIMES=1 tells which tests take the processor's time
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(TIMES),-p tests.times)
+test: $(VENV)/developer ## run the quality gates and the whole suite; TIMES=1 tells which tests take the processor's time
+	@$(MAKE) --no-print-directory check & checked=$$!; \
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(TIMES),-p tests.times); tested=$$?; \
+	wait $$checked || { echo "make check failed: its messages are above the tests"; exit 1; }; exit $$tested
 
 prove: $(VENV)/developer ## attack every method over all worlds and coin tosses of thousands of tables; the suite with more and new examples
 	@$(BIN)/python -m tests.prove

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,6 +45,7 @@ def inside(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+@cache
 def classes_tested(tree: ast.AST) -> set[str]:
     """The names of classes that code asks something to be an instance of."""
     found: set[str] = set()

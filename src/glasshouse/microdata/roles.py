@@ -202,12 +202,11 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     if holds in ("category", "boolean") or name in categorical:
         return
     is_date = holds in ("date", "timestamp")
-    what, some = ("dates", "dates:month") if is_date else ("numbers", "intervals:10")
+    what, one, some = ("dates", "date", "dates:month") if is_date else ("numbers", "amount", "intervals:10")
     raise DomainError(
-        f"the sensitive column {name!r} has {what} ({holds}): {'dates' if is_date else 'amounts'} that differ only a "
-        f"little satisfy l-diversity, although an attacker learns the {'date' if is_date else 'amount'} almost exactly. "
-        f"Put them into ranges, such as bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values "
-        "are codes",
+        f"the sensitive column {name!r} has {what} ({holds}): {one}s that differ only a little satisfy l-diversity, "
+        f"although an attacker learns the {one} almost exactly. Put them into ranges, such as "
+        f"bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values are codes",
         column=name,
         situation="amounts",
     )
