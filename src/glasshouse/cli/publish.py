@@ -79,9 +79,9 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     "--flat/--no-flat",
     default=None,
     help=(
-        "Whether to write one flat table, drawn at random from the release, into OUT/flat. No row is a real person, but "
-        "it has the quasi-identifiers of one if they are published exactly. By default it is written if FILE is CSV "
-        "or a workbook and the release has several tables."
+        "Whether to write one flat table, drawn at random from the release, into OUT/flat. No row is a real person, "
+        "but it has the quasi-identifiers of one if they are published exactly. By default it is written if FILE is "
+        "CSV or a workbook and the release has several tables."
     ),
 )
 @click.option("--zip", "zip", is_flag=True, help="Also write the release as one zip file: OUT/release.zip.")

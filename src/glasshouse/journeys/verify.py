@@ -116,7 +116,7 @@ def verify(
     Returns
     -------
     Verification
-        ``verdict`` says in one sentence whether the release is what it says it is, or what the table achieves;
+        ``verdict`` says in one sentence whether the release keeps its guarantee, or what the table achieves;
         ``holds`` is False if anything does not, and ``checks`` say what.
 
     Examples

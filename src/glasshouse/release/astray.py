@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import AUDIT, RELEASE
 
@@ -100,7 +101,7 @@ def _of_file(path: Path) -> Astray | None:
         with zipfile.ZipFile(path) as archive:
             folders = [str(Path(name).parent) for name in archive.namelist() if Path(name).name == MANIFEST]
         if folders:
-            if "." in folders:  # which is read as it is: the trouble is another one
+            if holds_release(path):  # and is read as it is: the trouble is another one
                 return None
             words = f"{path} is an archive that has a release in its folder {folders[0]}, not at its top"
             return Astray(f"{words}: unpack it, and give the path of that folder.", ())

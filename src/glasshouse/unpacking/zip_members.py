@@ -142,9 +142,14 @@ def _checked(member: zipfile.ZipInfo, name: str | None = None) -> str:
     kind = stat.S_IFMT(member.external_attr >> 16)
     wanted = stat.S_IFDIR if member.filename.endswith("/") else stat.S_IFREG
     if kind not in (0, wanted):
-        raise SourceError(f"{name} cannot be read: it is a link or not a regular file")
+        raise SourceError(
+            f"{name} in the archive is a link or something else that is no ordinary file: ask the publisher for a "
+            "new copy"
+        )
     if member.flag_bits & _ENCRYPTED:
-        raise SourceError(f"{name} is encrypted: unpack the archive with its password, and give the folder")
+        raise SourceError(
+            f"{name} is encrypted: unpack the archive with its password, and give the folder", advised=True
+        )
     if member.compress_type not in _KINDS:
         raise SourceError(
             f"{name} is compressed in a way that Glasshouse does not read: unpack the archive, and give the folder"

@@ -84,7 +84,7 @@ def test_a_table_that_obeys_has_no_ineligible_column():
 
 
 def test_too_few_tuples_for_k_are_refused():
-    with pytest.raises(Infeasible, match="it has 6 records; the largest feasible k is 6"):
+    with pytest.raises(Infeasible, match="it has 6 records; the largest k that is possible is 6"):
         Requirement.of(p.KAnonymity(k=7), table()).check_eligible()
 
 

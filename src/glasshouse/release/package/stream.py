@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from glasshouse.release.package.container.container import Container
     from glasshouse.release.package.manifest import Manifest, PackagedFile, PackagedTable
 
-__all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
+__all__ = ["DAMAGED", "MOST_BYTES", "ReleaseStream", "open_release", "refused"]
 
 MOST_BYTES: Final = 4 << 30
 "Memory that the tables of a release may take, unless the caller of `load` allows more; in a stream, each file."
 
-_INSTEAD: Final = (
-    "`glasshouse verify` reads one file at a time, and `open_release` of `glasshouse.release.package.stream` reads "
-    "the tables in batches"
-)
+DAMAGED: Final = "Do not use this release: copy it again, or ask the publisher for a new copy"
+"""What to do with a release that is damaged or was changed."""
+
+_INSTEAD: Final = "check it with `glasshouse verify`, which reads one file at a time"
 _TYPES: Final = {
     "string": pa.string(),
     "integer": pa.int64(),
@@ -72,7 +72,12 @@ def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[
     except SourceError as error:
         if error.source is not None:
             raise
-        raise SourceError(f"{folder}: {error}", source=folder) from None
+        raise refused(folder, error) from None
+
+
+def refused(folder: Path, error: SourceError) -> SourceError:
+    """The error for a release that is not read, with what to do; most often it is damaged or was changed."""
+    return SourceError(f"{folder}: {error}" if error.advised else f"{folder}: {error}. {DAMAGED}", source=folder)
 
 
 class ReleaseStream:
@@ -172,7 +177,9 @@ class ReleaseStream:
         if need > self._most_bytes:
             raise SourceError(
                 f"its tables, of up to {counted(rows, 'row')}, take about {need:,} bytes of memory, more than the "
-                f"{self._most_bytes:,} that may be used: if you trust it, raise the limit (most_bytes=). {_INSTEAD}"
+                f"{self._most_bytes:,} that may be used: {_INSTEAD}, or, if you trust it, load it in Python with "
+                f"gh.load(..., most_bytes={need})",
+                advised=True,
             )
         refuse_without_room(
             need * 3 // 2, f"loading {counted(rows, 'row')} of {counted(columns, 'column')}", instead=_INSTEAD
@@ -184,7 +191,7 @@ class ReleaseStream:
         try:
             content = self._container.read(MANIFEST, MOST_MANIFEST)
         except FileNotFoundError:
-            raise SourceError(f"it is not a release: there is no {MANIFEST}") from None
+            raise SourceError(f"it is not a release: there is no {MANIFEST}", advised=True) from None
         return parse_manifest(content)
 
     def _check_listing(self) -> None:
@@ -210,23 +217,20 @@ class ReleaseStream:
         """A file, whole, as it was published."""
         if file.size > most:
             raise SourceError(
-                f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, raise the "
-                "limit (most_bytes=)",
-                source=file.name,
+                f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, load it in "
+                f"Python with a larger limit, such as gh.load(..., most_bytes={4 * file.size})",
+                advised=True,
             )
         try:
             content = self._container.read(file.name, file.size)
         except FileNotFoundError:
-            raise SourceError(f"{file.name} is missing", source=file.name) from None
+            raise SourceError(f"{file.name} is missing") from None
         if len(content) != file.size:
             raise SourceError(
-                f"{file.name} is not the file that was published (it is shorter: it was cut short, or changed)",
-                source=file.name,
+                f"{file.name} is not the file that was published (it is shorter: it was cut short, or changed)"
             )
         if hashlib.sha256(content).hexdigest() != file.sha256:
-            raise SourceError(
-                f"{file.name} is not the file that was published (its checksum differs)", source=file.name
-            )
+            raise SourceError(f"{file.name} is not the file that was published (its checksum differs)")
         return content
 
     def _check_words(self, release: Release, told: bytes) -> None:
@@ -253,7 +257,8 @@ def _compare(listed: set[str], found: set[str]) -> None:
         names = ", ".join(map(repr, sorted(found - listed)[:3]))
         raise SourceError(
             f"it has {counted(len(found - listed), 'file that was', 'files that were')} not published with it, such as "
-            f"{names}, so it is not read: move them elsewhere"
+            f"{names}, so it is not read: move them elsewhere",
+            advised=True,
         )
     if listed - found:
         raise SourceError(f"these files are missing: {', '.join(sorted(listed - found))}")
