@@ -25,7 +25,7 @@ from glasshouse.release import Guarantee
 from glasshouse.release.edition import over_editions
 from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
-from glasshouse.release.package.stream import DAMAGED
+from glasshouse.release.package.container.container import DAMAGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

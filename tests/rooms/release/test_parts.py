@@ -418,14 +418,14 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder that is a link": (_link_the_folder, "or it is a link, which Glasshouse does not follow"),
     "a part that is a folder": (
         lambda folder: [(folder / "qit" / "part-00000.parquet").unlink(), (folder / "qit/part-00000.parquet").mkdir()],
-        "it is not a regular file",
+        "it is a folder or a device, not a file",
     ),
     "a part that is a pipe": (
         lambda folder: [
             (folder / "qit" / "part-00000.parquet").unlink(),
             os.mkfifo(folder / "qit" / "part-00000.parquet"),
         ],
-        "it is not a regular file",
+        "it is a folder or a device, not a file",
     ),
     "a file in place of the folder": (
         lambda folder: [shutil.rmtree(folder / "qit"), (folder / "qit").write_bytes(b"")],

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.journeys.recheck import verify_stream
+from glasshouse.release.package.container.container import DAMAGED
 from tests.rooms.release.kinds import ALL, of_kind, write
 
 TABLE = {"zip": ["476**"] * 3 + ["479**"] * 3, "disease": ["flu", "flu", "ulcer", "flu", "ulcer", "asthma"]}
@@ -87,7 +88,7 @@ def test_a_file_that_was_changed_is_named(out: Path) -> None:
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     shown, told = run("verify", out), run("verify", out, "--json")
     reason = f"{file.name} is not the file that was published (its checksum differs)"
-    verdict = f"{out / 'release'} cannot be taken for what it says it is: {reason}"
+    verdict = f"{out / 'release'} cannot be checked: {reason}. {DAMAGED}"
     assert shown.exit_code == told.exit_code == 2
     assert last_line(shown) == f"error: {verdict}"
     assert json.loads(told.stdout) == {"verdict": verdict, "holds": False}
@@ -98,7 +99,7 @@ def test_a_file_that_was_changed_is_named(out: Path) -> None:
 
 def test_what_does_not_say_that_it_is_a_release_is_not_accused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "what it says" not in run("verify", tmp_path / "empty").output
+    assert "cannot be checked" not in run("verify", tmp_path / "empty").output
 
 
 def test_a_promise_that_is_not_kept_is_told_with_its_groups() -> None:

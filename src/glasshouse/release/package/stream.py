@@ -19,7 +19,7 @@ import pyarrow as pa
 from glasshouse.errors import SourceError
 from glasshouse.plural import counted
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
-from glasshouse.release.package.container.container import opened
+from glasshouse.release.package.container.container import opened, refused
 from glasshouse.release.package.container.plain_file import MOST_MANIFEST
 from glasshouse.release.package.manifest import MANIFEST, README, SIGNATURE, parse_manifest
 from glasshouse.release.package.reader import batches_in, joined, table_in
@@ -34,13 +34,10 @@ if TYPE_CHECKING:
     from glasshouse.release.package.container.container import Container
     from glasshouse.release.package.manifest import Manifest, PackagedFile, PackagedTable
 
-__all__ = ["DAMAGED", "MOST_BYTES", "ReleaseStream", "open_release", "refused"]
+__all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
 
 MOST_BYTES: Final = 4 << 30
 "Memory that the tables of a release may take, unless the caller of `load` allows more; in a stream, each file."
-
-DAMAGED: Final = "Do not use this release: copy it again, or ask the publisher for a new copy"
-"""What to do with a release that is damaged or was changed."""
 
 _INSTEAD: Final = "check it with `glasshouse verify`, which reads one file at a time"
 _TYPES: Final = {
@@ -72,12 +69,7 @@ def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[
     except SourceError as error:
         if error.source is not None:
             raise
-        raise refused(folder, error) from None
-
-
-def refused(folder: Path, error: SourceError) -> SourceError:
-    """The error for a release that is not read, with what to do; most often it is damaged or was changed."""
-    return SourceError(f"{folder}: {error}" if error.advised else f"{folder}: {error}. {DAMAGED}", source=folder)
+        raise refused(str(folder), folder, error) from None
 
 
 class ReleaseStream:
