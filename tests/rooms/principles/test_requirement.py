@@ -112,7 +112,7 @@ def test_what_is_no_principle_is_refused(wrong):
 
 
 def test_a_designated_value_that_the_column_lacks_is_refused_on_the_way_in():
-    with pytest.raises(DomainError, match="'plague' not found in column 'disease'"):
+    with pytest.raises(DomainError, match="'plague' does not occur in column 'disease'"):
         Requirement.of(p.DesignatedLDiversity(ell=2, values=("plague",)), table("disease"))
 
 

@@ -142,7 +142,7 @@ def test_a_sample_is_said_to_keep_what_it_achieves_or_to_promise_nothing() -> No
     diseases = sorted(set(people.sensitive[0].domain.texts))
     promising = gh.publish(people, **asked, recoding=gh.Perturbed(p="0.3", domain=diseases))
     (bound,) = (check.asked for check in gh.verify(promising).checks if "guarantee" in check.asked[:30])
-    assert f"its promise ({bound.removeprefix('a ')} for disease) was counted again" in gh.verify(promising).verdict
+    assert f"its guarantee ({bound.removeprefix('a ')} for disease) was checked again" in gh.verify(promising).verdict
     with pytest.warns(gh.DisclosureWarning, match="promises nothing"):
         silent = gh.publish(people, **asked, recoding=gh.Perturbed(p="0.3"))
     assert silent.guarantee.promise.startswith("nothing")

@@ -170,7 +170,7 @@ class ReleaseStream:
             raise SourceError(
                 f"its tables, of up to {counted(rows, 'row')}, take about {need:,} bytes of memory, more than the "
                 f"{self._most_bytes:,} that may be used: {_INSTEAD}, or, if you trust it, load it in Python with "
-                f"gh.load(..., most_bytes={need})",
+                f"gh.load(..., most_bytes={2 * need})",
                 advised=True,
             )
         refuse_without_room(
