@@ -125,7 +125,7 @@ CASES: list[tuple[str, str, str, dict[str, float], dict[str, float]]] = [
     ("anatomy", "For large d or n", "8 9", heights(ANATOMY, 1, 10), heights(ANATOMY, 1, 9)),
     (
         "anatomy",
-        "For large d or n anatomy takes a tenth of the I/Os, also",
+        "If generalization sorts on disk",
         "8 9",
         heights(SORTING, 1, 10),
         heights(SORTING, 1, 9),

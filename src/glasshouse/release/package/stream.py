@@ -67,7 +67,7 @@ def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[
         with opened(folder) as container:
             yield ReleaseStream(container, most_bytes)
     except SourceError as error:
-        if error.source is not None:
+        if str(error).startswith(str(folder)):
             raise
         raise refused(str(folder), folder, error) from None
 
@@ -211,18 +211,22 @@ class ReleaseStream:
             raise SourceError(
                 f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, load it in "
                 f"Python with a larger limit, such as gh.load(..., most_bytes={4 * file.size})",
+                source=file.name,
                 advised=True,
             )
         try:
             content = self._container.read(file.name, file.size)
         except FileNotFoundError:
-            raise SourceError(f"{file.name} is missing") from None
+            raise SourceError(f"{file.name} is missing", source=file.name) from None
         if len(content) != file.size:
             raise SourceError(
-                f"{file.name} is not the file that was published (it is shorter: it was cut short, or changed)"
+                f"{file.name} is not the file that was published (it is shorter: it was cut short, or changed)",
+                source=file.name,
             )
         if hashlib.sha256(content).hexdigest() != file.sha256:
-            raise SourceError(f"{file.name} is not the file that was published (its checksum differs)")
+            raise SourceError(
+                f"{file.name} is not the file that was published (its checksum differs)", source=file.name
+            )
         return content
 
     def _check_words(self, release: Release, told: bytes) -> None:
