@@ -30,5 +30,5 @@ def ordinal(n: int) -> str:
     >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
     ['1st', '2nd', '3rd', '11th', '22nd']
     """
-    last = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n % 100 not in (11, 12, 13) else "th"
+    last = "th st nd rd th th th th th th".split()[n % 10] if n % 100 not in (11, 12, 13) else "th"
     return f"{n}{last}"
