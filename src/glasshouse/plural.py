@@ -30,5 +30,5 @@ def ordinal(n: int) -> str:
     >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
     ['1st', '2nd', '3rd', '11th', '22nd']
     """
-    last = "th st nd rd th th th th th th".split()[n % 10] if n % 100 not in (11, 12, 13) else "th"
-    return f"{n}{last}"
+    last = n % 10 if n % 10 < 4 and n % 100 not in (11, 12, 13) else 0
+    return f"{n}{'thstndrd'[2 * last : 2 * last + 2]}"
