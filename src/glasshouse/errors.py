@@ -176,11 +176,15 @@ def _brief(value: object) -> str:
 
 
 class SourceError(InputError):
-    """A file or an object cannot be read as a table."""
+    """A file or an object cannot be read as a table.
 
-    def __init__(self, message: str, *, source: object = None) -> None:
+    ``advised`` tells that the message of a release says what to do, so that no advice is added to it.
+    """
+
+    def __init__(self, message: str, *, source: object = None, advised: bool = False) -> None:
         super().__init__(message)
         self.source = source
+        self.advised = advised
 
 
 class OutputError(InputError):

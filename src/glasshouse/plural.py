@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counted nouns: a number with its noun, which is in the singular after one."""
+"""Counted nouns: a number with its noun, which is in the singular after one; and ordinal numbers."""
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+__all__ = ["counted", "ordinal"]
 
 _IRREGULAR = {"person": "people", "class": "classes", "query": "queries", "entry": "entries", "leaf": "leaves"}
 
@@ -22,3 +22,13 @@ def counted(n: int, one: str, many: str | None = None) -> str:
         before, blank, noun = one.rpartition(" ")
         many = f"{before}{blank}{_IRREGULAR.get(noun, f'{noun}s')}"
     return f"{n:,} {many}"
+
+
+def ordinal(n: int) -> str:
+    """Write an ordinal number.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
+    ['1st', '2nd', '3rd', '11th', '22nd']
+    """
+    last = n % 10 if n % 10 < 4 and n % 100 not in (11, 12, 13) else 0
+    return f"{n}{'thstndrd'[2 * last : 2 * last + 2]}"

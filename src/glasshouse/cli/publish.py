@@ -79,8 +79,9 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     "--flat/--no-flat",
     default=None,
     help=(
-        "Whether to write one flat table, drawn at random from the release, into OUT/flat: its rows do not describe "
-        "real people. By default it is written if FILE is CSV or a workbook and the release has several tables."
+        "Whether to write one flat table, drawn at random from the release, into OUT/flat. No row is a real person, "
+        "but it has the quasi-identifiers of one if they are published exactly. By default it is written if FILE is "
+        "CSV or a workbook and the release has several tables."
     ),
 )
 @click.option("--zip", "zip", is_flag=True, help="Also write the release as one zip file: OUT/release.zip.")
@@ -267,7 +268,7 @@ class _Run:
         n_tables = len(getattr(made, "packaged", getattr(made, "n_rows", ())))
         choices = self.work.choices
         wanted = choices.get("format_") == "csv" and choices.get("flat") is None and not draws_flat(choices)
-        return [flat_note(self.work.out, n_tables)] if wanted and n_tables > 1 else []
+        return [flat_note(self.work.out, n_tables, made.recipe)] if wanted and n_tables > 1 else []
 
     @property
     def chosen_format(self) -> str:

@@ -172,9 +172,9 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
     """Draw flat tables from a release: as many rows as people were published, with one value in every column.
 
     Within a group, values are given to rows at random, by a model that is learned from the release. So no row
-    describes a real person. Only the release is read, so the tables reveal no more than the release does. Draw
-    several tables to see how uncertain an estimate is: the more it differs from table to table, the more uncertain it
-    is.
+    describes a real person, but where all cells of a person are exact, a row has that person's quasi-identifiers. Only
+    the release is read, so the tables reveal no more than the release does. Draw several tables to see how uncertain
+    an estimate is: the more it differs from table to table, the more uncertain it is.
 
     \b
     Examples:
@@ -185,7 +185,7 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
     from glasshouse.microdata import Taxonomy
     from glasshouse.pages.report.publication import draw
     from glasshouse.randomness import Source
-    from glasshouse.release.package.flat import refuse_inside, write_flat
+    from glasshouse.release.package.flat import refuse_inside, rows_told, write_flat
     from glasshouse.release.package.folders import refuse_existing
 
     measured = Measured()
@@ -218,4 +218,5 @@ def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any
         many = f"{len(files):,} tables" if len(files) > 1 else "one table"
         names = ", ".join([*files[:5], *(["..."] if len(files) > 5 else [])])
         say(f"{many} of {counted(drawn[0].num_rows, 'row')}, drawn by the model {model!r}: {names}")
-        say("", f"No row describes a real person; {out / 'README.md'} says what the rows are. ({measured})")
+        told_rows = rows_told(drawn[0])
+        say("", f"{told_rows[0].upper()}{told_rows[1:]}; {out / 'README.md'} says more. ({measured})")

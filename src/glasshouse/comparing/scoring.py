@@ -119,7 +119,7 @@ def _published(setting: Setting, run: int, method: Method, recoding: Recoding, r
         promise=guarantee.promise,
         adversary=guarantee.adversary,
         theorem=guarantee.theorem,
-        shows_presence=recoding.layout.exact or recipe.recoding.get("k") == 1,
+        shows_presence=recipe.is_exact,
         seconds=seconds,
         memory=peak.grown(),
     )

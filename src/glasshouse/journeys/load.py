@@ -25,6 +25,7 @@ from glasshouse.release import Guarantee
 from glasshouse.release.edition import over_editions
 from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
+from glasshouse.release.package.container.container import DAMAGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,8 @@ def check_declared(release: Release, path: str | Path, cells: Callable[[str], se
         if isinstance(error, SourceError) and error.source is not None:  # a file that cannot be read
             raise
         raise SourceError(
-            f"{path}: the release has a taxonomy or an order that does not match its cells: it was tampered with",
+            f"{path}: the release has a taxonomy or an order that does not match its cells: it was tampered with. "
+            f"{DAMAGED}",
             source=path,
         ) from None
 
@@ -96,7 +98,7 @@ def checked_promise(release: Release, path: str | Path) -> Guarantee:
     if not release.other_writer and release.guarantee != promised:
         raise SourceError(
             f"{path}: the guarantee in the release does not match its recipe: it was changed, and the release is not "
-            "read",
+            f"read. {DAMAGED}",
             source=path,
         )
     return promised

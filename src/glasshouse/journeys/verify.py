@@ -116,7 +116,7 @@ def verify(
     Returns
     -------
     Verification
-        ``verdict`` says in one sentence whether the release is what it says it is, or what the table achieves;
+        ``verdict`` says in one sentence whether the release keeps its guarantee, or what the table achieves;
         ``holds`` is False if anything does not, and ``checks`` say what.
 
     Examples
@@ -252,7 +252,7 @@ def _signature_in_words(
 
 @contextmanager
 def _as_claimed(folder: Path) -> Iterator[None]:
-    """The verdict for a release that was changed or cannot be read: it is not what it claims to be."""
+    """The verdict for a release that was changed or cannot be read: it is not accepted."""
     try:
         yield
     except SourceError as error:
@@ -260,7 +260,7 @@ def _as_claimed(folder: Path) -> Iterator[None]:
         if not (folder.is_file() or (folder / MANIFEST).exists()) or told.startswith(f"{folder} "):
             raise  # it does not say that it is a release, or the sentence is about the release already
         reason = told.removeprefix(f"{folder}: ")
-        raise SourceError(f"{folder} cannot be taken for what it says it is: {reason}", source=error.source) from None
+        raise SourceError(f"{folder} cannot be checked: {reason}", source=error.source) from None
 
 
 def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:

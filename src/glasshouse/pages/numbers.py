@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-__all__ = ["number", "ordinal", "percent"]
+__all__ = ["number", "percent"]
 
 
 def number(value: float | None) -> str:
@@ -26,13 +26,3 @@ def percent(share: float | None) -> str:
     if share is None:
         return "not defined"
     return f"{share:.2%}" if share < 0.1 else f"{share:.1%}"
-
-
-def ordinal(n: int) -> str:
-    """Write an ordinal number.
-
-    >>> [ordinal(n) for n in (1, 2, 3, 11, 22)]
-    ['1st', '2nd', '3rd', '11th', '22nd']
-    """
-    last = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n % 100 not in (11, 12, 13) else "th"
-    return f"{n}{last}"

@@ -353,7 +353,7 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
             claims.falls(curves(5, GENERALIZED, letters="abcd")),
         ),
         (
-            "For d = 7 it does not fall any more",
+            "For d = 7 generalization's error does not fall any more as qd grows",
             "6.1, Figure 5e, f",
             Verdict(holds=None if improving.holds is None else not improving.holds, said=improving.said),
         ),
@@ -383,7 +383,7 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
         ),
         ("For large d or n anatomy takes a tenth of the I/Os", "6.2, Figures 8, 9", _at_the_end(pairs(8, 9))),
         (
-            "The same, if generalization sorts on disk",
+            "If generalization sorts on disk, anatomy also takes a tenth of its I/Os for large d or n",
             "6.2, Figures 8, 9",
             _at_the_end(pairs(8, 9, other=SORTED)),
         ),

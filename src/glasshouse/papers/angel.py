@@ -151,8 +151,8 @@ def judged(results: Sequence[Figure | Table]) -> list[Claim]:
     both = {**of(ANGELIZED, "5c", "5d"), **of(GENERALIZED, "5c", "5d")}
     stated: list[tuple[str, str, Verdict]] = [
         ("Angelization has the lower KL-divergence at every l and t", "6, Figure 4", claims.less(pairs("4a", "4b"))),
-        ("Its lead in KL-divergence grows with l", "6, Figure 4a", claims.rises(leads("4a"))),
-        ("Its lead in KL-divergence grows as t shrinks", "6, Figure 4b", claims.falls(leads("4b"))),
+        ("The lead of angelization in KL-divergence grows with l", "6, Figure 4a", claims.rises(leads("4a"))),
+        ("The lead of angelization in KL-divergence grows as t shrinks", "6, Figure 4b", claims.falls(leads("4b"))),
         ("Angelization has the lower query error at every l and t", "6, Figure 5a, b", claims.less(pairs("5a", "5b"))),
         (
             "Angelization is accurate in all cases: below 10 %",

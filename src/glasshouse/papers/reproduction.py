@@ -94,8 +94,8 @@ class Reproduction:
             self.command,
             "```",
             "",
-            f"This took {number(self.seconds)} seconds of processor time. {self._tally()} The documentation says why "
-            f"a claim does not carry over, under *Papers*, {self.title.partition(':')[0]}.",
+            f"This took {number(self.seconds)} seconds of processor time. {self._tally()} The documentation says, "
+            f"under *Papers*, {self.title.partition(':')[0]}, why some claims are not confirmed with other data.",
             "",
             "## Claims",
             "",

@@ -330,6 +330,10 @@ def _lines(document: Document, keys: Keys, name: str) -> list[str]:
     """The values of a declared domain, read from a file with one value per line."""
     try:
         lines = (document.path.parent / name).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        told = f"there is no file {name}: check its name. Its path is relative to the folder of this policy"
+        document.refuse(keys, f"{keys[-1]}: {told}")
     except (OSError, ValueError):
-        document.refuse(keys, f"{keys[-1]}: the file after the @ cannot be read as text")
+        told = f"the file {name} cannot be read as text: save it as text in UTF-8, with one value on each line"
+        document.refuse(keys, f"{keys[-1]}: {told}")
     return [line for line in lines if line]

@@ -122,8 +122,8 @@ def _for_all_or_each(option: str, given: str | Sequence[str] | None) -> str | di
     if len(named) < len(texts):
         other = next(text for text in texts if "=" not in text)
         raise InputError(
-            f"{option}: {named[0]} names a column and {other} does not: write COLUMN={other} for a column, or leave "
-            "out what names a column"
+            f"{option}: {named[0]} is for one column, and {other} does not say for which: write COLUMN={other} with "
+            f"the name of the column, or give only {option} {other}, which is then for all sensitive columns"
         )
     found = pairs(option, texts)
     if len(found) < len(texts):
@@ -140,8 +140,16 @@ def _values(text: str | None) -> list[str] | None:
         return names(text) or None
     try:
         lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise InputError(
+            f"--domain: there is no file {text[1:]}: check its name. Its path is relative to the folder in which you "
+            "run the command"
+        ) from None
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"--domain: the file {text[1:]} cannot be read as text") from None
+        raise InputError(
+            f"--domain: the file {text[1:]} cannot be read as text: save it as text in UTF-8, with one value on "
+            "each line"
+        ) from None
     return [line for line in lines if line]
 
 

@@ -157,5 +157,12 @@ def _pointing(document: Document, keys: Keys) -> Iterator[None]:
         inner = (*keys, error.name.rstrip("_"))
         document.refuse(inner if inner in document.places else keys, str(error))
     except (GlasshouseError, TypeError, ValueError, AttributeError) as error:
-        problem = str(error) if isinstance(error, GlasshouseError) else "these values cannot be used together"
+        problem = str(error) if isinstance(error, GlasshouseError) else _settings(keys)
         document.refuse(keys, problem)
+
+
+def _settings(keys: Keys) -> str:
+    return (
+        f"the settings in [{keys[0]}] cannot be used as they are: check the kind of each value (a number, a text or a "
+        "list), and whether each setting belongs to this section (see glasshouse publish --help)"
+    )

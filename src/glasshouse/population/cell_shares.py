@@ -55,7 +55,8 @@ def domain_of(name: str, kind: str, supports: Sequence[Support]) -> tuple[Any, .
         if isinstance(inner, Endless | Prefix):
             raise InputError(
                 f"column {name!r} has cells that are open at one end or end in stars, and the release does not say "
-                "which values they cover"
+                f"which values they cover: give all values of the column in their order (ordered={{{name!r}: [...]}}), "
+                "or leave the column out"
             )
         if isinstance(inner, Span):
             spans.append(inner)

@@ -105,8 +105,8 @@ class Population:
             return f"Population({by}; {self.model})"
         z = self.fitted.z
         gain = (
-            f"{abs(z):.1f} standard errors {('better' if z >= 0 else 'worse')} than overall frequencies on groups "
-            "set aside for testing"
+            f"it predicts groups that were set aside for testing {'better' if z >= 0 else 'worse'} than the overall "
+            f"frequencies do, by {abs(z):.1f} standard errors"
         )
         return f"Population({self.column!r} by {by}; {self.model}, {gain})"
 

@@ -215,7 +215,9 @@ def _content(path: Path) -> bytes:
         try:
             told = os.fstat(descriptor)
             if not stat.S_ISREG(told.st_mode):
-                raise SourceError(f"cannot read {path}: it is not a regular file", source=path)
+                raise SourceError(
+                    f"cannot read {path}: it is a folder or a device, not a file: give the path of a file", source=path
+                )
             if told.st_size > _MOST_BYTES:
                 raise SourceError(
                     f"{path} is too large to be a file with what was learned from a release: name another file",

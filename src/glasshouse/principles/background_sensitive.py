@@ -153,7 +153,8 @@ class BackgroundSensitive(Principle):
         owner = type(self).__name__
         n_values = integer(owner, "n_values", n_values, least=1)
         if self.lambda_ * n_values < 1:
-            allowed = f"at least 1/{n_values}, because one of {counted(n_values, 'value')} always has that probability"
+            often = f"one of {counted(n_values, 'value')} always has at least that probability"
+            allowed = f"at least 1/{n_values}, because {often}"
             raise ParameterError(owner, "lambda_", allowed, plain(self.lambda_))
         return n_values
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, per_group, plain
-from glasshouse.principles.principle import Principle, Terms, most_frequent
+from glasshouse.principles.principle import SAME, Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ frequent. One value may still be likelier than the others."
         worst = most_frequent(whole, column, domain)
         equal = plain(self.largest_feasible(whole))
         uncertain = f"{column or 'the sensitive value'} is as uncertain as {equal} equally frequent values"
-        remedy = f"the largest feasible ell is {equal}" if nearest else "no ell is feasible"
+        remedy = f"the largest l that is possible is {equal}" if nearest else SAME
         return Infeasible(
             f"{self.title} is not possible for this table: {uncertain} ({worst}); {remedy}",
             principle=self,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from glasshouse.errors import Infeasible
 from glasshouse.principles.parameters import at_most, fraction, in_percent, integer, plain
-from glasshouse.principles.principle import Caps, Principle, Terms, most_frequent
+from glasshouse.principles.principle import SAME, Caps, Principle, Terms, most_frequent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +111,7 @@ this does not protect anybody's disease."
 
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         n = self.largest_feasible(whole)
-        remedy = f"the largest feasible k is {n:,}" if n >= 2 else "no k is feasible"
+        remedy = f"the largest k that is possible is {n:,}" if n >= 2 else "k-anonymity needs at least 2 records"
         message = f"{self.title} is not possible for this table: it has {n:,} record{'s' * (n != 1)}; {remedy}"
         return Infeasible(message, principle=self, count=n, of=n, largest=n if n >= 2 else None)
 
@@ -210,9 +210,9 @@ people."
         n, largest = int(whole.sizes[0]), int(whole.largest[0])
         if n < self.k:
             there = f"it has {n:,} record{'s' * (n != 1)}"
-            message = f"{self.title} is not possible for this table: {there}; the largest feasible k is {n:,}"
+            message = f"{self.title} is not possible for this table: {there}; the largest k that is possible is {n:,}"
             return Infeasible(message, principle=self, count=n, of=n, largest=n)
         smallest = Fraction(largest, n) if largest < n else None
-        remedy = f"the smallest feasible alpha is {plain(smallest)}" if smallest else "no alpha is feasible"
+        remedy = f"the smallest alpha that is possible is {plain(smallest)}" if smallest else SAME
         witness = most_frequent(whole, column, domain)
         return witness.infeasible(self, allowed=int(self.alpha * n), remedy=remedy, largest=smallest)

@@ -27,9 +27,9 @@ import numpy as np
 
 from glasshouse.errors import DomainError, Infeasible, InputError, NotSupported, ParameterError
 from glasshouse.kernels import compiled
-from glasshouse.plural import counted
+from glasshouse.plural import counted, ordinal
 from glasshouse.principles.parameters import at_most, fraction, in_percent, integer, per_group, plain
-from glasshouse.principles.principle import Bound, Principle, Terms, most_frequent, of_column
+from glasshouse.principles.principle import SAME, Bound, Principle, Terms, most_frequent, of_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +126,12 @@ everybody's age."
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         witness = most_frequent(whole, column, domain)
         nearest = self.feasible(whole)
-        remedy = f"the largest feasible ell is {nearest.ell:,}" if nearest else "no ell is feasible"
+        remedy = (
+            f"the largest l that is possible is {nearest.ell:,}"
+            if nearest
+            else "l-diversity is not possible with any l for this column: ask for another guarantee, such as "
+            "t-closeness, or protect only the rarer values (designated l-diversity)"
+        )
         return witness.infeasible(self, allowed=witness.of // self.ell, remedy=remedy, largest=nearest and nearest.ell)
 
 
@@ -213,7 +218,7 @@ likelier than the others."
 
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         ell = self.largest_feasible(whole)
-        remedy = f"the largest feasible ell is {ell:,}" if ell >= 2 else "no ell is feasible"
+        remedy = f"the largest l that is possible is {ell:,}" if ell >= 2 else SAME
         there = f"there {'are' if ell > 1 else 'is'} {ell:,} different value{'s' * (ell > 1)}{of_column(column)}"
         message = f"{self.title} is not possible for this table: {there}; {remedy}"
         return Infeasible(
@@ -273,24 +278,23 @@ class RecursiveLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> RecursiveLDiversity(c=3, ell=3).describe("disease")
-        'in every group, the most frequent disease has at most 3 times as many records as all values \
-except the 2 most frequent together'
+        'in every group, the most frequent disease has at most 3 times as many records as the 3rd most frequent \
+disease and all rarer ones together'
         """
         value = column or "sensitive value"
-        frequent = f"the {self.ell - 1:,} most frequent" if self.ell > 2 else "the most frequent"
         times = "" if self.c == 1 else f"{plain(self.c)} times "
-        most = f"at most {times}as many records as all values except {frequent} together"
-        return f"in every group, the most frequent {value} has {most}"
+        most = f"at most {times}as many records as the {ordinal(self.ell)} most frequent {value}"
+        return f"in every group, the most frequent {value} has {most} and all rarer ones together"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> RecursiveLDiversity(c=1, ell=4).for_person("disease", "an attacker")
-        "Nobody's disease can be inferred with more than 50 % confidence, even by an attacker, also if 2 values can be \
-ruled out."
+        "Nobody's disease can be inferred with more than 50 % confidence, even by an attacker, and even if this \
+attacker can rule out 2 values."
         """
-        out = f"{self.ell - 2:,} value{'s' * (self.ell > 3)} can be ruled out"
-        also = f", also if {out}" if self.ell > 2 else ""
+        out = counted(self.ell - 2, "value")
+        also = f", and even if this attacker can rule out {out}" if self.ell > 2 else ""
         most = in_percent(self.c / (self.c + 1))
         return f"Nobody's {value} can be inferred with more than {most} confidence, even by {attacker}{also}."
 
@@ -321,7 +325,7 @@ ruled out."
             return Infeasible(
                 (
                     f"{self.title} is not possible for this table: {there}{of_column(column)}, but at least "
-                    f"{self.ell:,} are needed; with this ell, no c is possible"
+                    f"{self.ell:,} are needed; with this l, no c is possible: ask for a smaller l"
                 ),
                 principle=self,
                 column=column,
@@ -329,7 +333,7 @@ ruled out."
                 of=int(whole.sizes[0]),
             )
         allowed = int(self.c * int(self._rarer(whole)[0]))
-        remedy = f"the smallest feasible c with ell = {self.ell:,} is {plain(nearest.c)}"
+        remedy = f"the smallest c that is possible with l = {self.ell:,} is {plain(nearest.c)}"
         return most_frequent(whole, column, domain).infeasible(self, allowed=allowed, remedy=remedy, largest=nearest.c)
 
 
@@ -449,7 +453,12 @@ them, even by an attacker. Other values are not protected and may become certain
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         witness = most_frequent(whole, column, domain, among=self._codes(domain))
         nearest = self.feasible(whole, domain)
-        remedy = f"the largest feasible ell is {nearest.ell:,}" if nearest else "no ell is feasible"
+        remedy = (
+            f"the largest l that is possible is {nearest.ell:,}"
+            if nearest
+            else "designated l-diversity is not possible with any l for these values: name only rarer values, or ask "
+            "for another guarantee, such as t-closeness"
+        )
         return witness.infeasible(self, allowed=witness.of // self.ell, remedy=remedy, largest=nearest and nearest.ell)
 
     def _codes(self, domain: Domain | None) -> list[int]:
@@ -463,8 +472,15 @@ them, even by an attacker. Other values are not protected and may become certain
                 unknown.append(value)
         if unknown:
             listed = ", ".join(map(repr, unknown))
+            one = len(unknown) == 1
+            words = (
+                f"the designated value {listed} does not occur"
+                if one
+                else f"the designated values {listed} do not occur"
+            )
+            them = "it" if one else "them"
             raise DomainError(
-                f"designated value{'s' * (len(unknown) > 1)} {listed} not found in column {domain.name!r}",
+                f"{words} in column {domain.name!r}: check the spelling, or leave {them} out",
                 column=domain.name,
                 values=unknown,
             )

@@ -18,7 +18,7 @@ from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, cast
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_AGAINST",
+    "SAME",
     "Adversary",
     "Bound",
     "Caps",
@@ -50,6 +51,9 @@ __all__ = [
     "most_frequent",
     "of_column",
 ]
+
+SAME: Final = "everybody has the same value, so that nothing can protect it: leave the column out"
+"""Why a column cannot be published under a principle for any number, and what to do."""
 
 
 class Bound(Protocol):

@@ -86,28 +86,32 @@ class TCloseness(Principle):
         """Say in one sentence what holds.
 
         >>> TCloseness(t=0.2).describe("disease")
-        "in every group, disease is distributed within 0.2 of the whole table (earth mover's distance, equal)"
+        "in every group, the distribution of disease differs from that in the whole table by at most 0.2 (measured by \
+the earth mover's distance, variant equal)"
         """
-        close = f"within {plain(self.t)} of the whole table (earth mover's distance, {self.distance})"
-        return f"in every group, {column or 'the sensitive value'} is distributed {close}"
+        return (
+            f"in every group, the distribution of {column or 'the sensitive value'} differs from that in the whole "
+            f"table by at most {plain(self.t)} (measured by the earth mover's distance, variant {self.distance})"
+        )
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
 
         >>> TCloseness(t=0.2).for_person("disease", "an attacker")
-        "The shares of the values of disease in anybody's group differ from those in the whole table by at most 20 % \
-in total. So an attacker learns little more about a person than what the whole table says."
+        "In anybody's group, the values of disease that are more frequent than in the whole table have together a \
+share that is larger by at most 20 percentage points. So an attacker learns little more about a person than what the \
+whole table says."
         """
-        move = (
-            ""
+        points = in_percent(self.t).removesuffix(" %")
+        close = (
+            f"In anybody's group, the values of {value} that are more frequent than in the whole table have together a "
+            f"share that is larger by at most {points} percentage point{'s' * (points != '1')}"
             if self.distance == "equal"
-            else (" (differences between similar values count less than differences between distant values)")
+            else f"The distribution of {value} in anybody's group is at most {plain(self.t)} away from that in the "
+            "whole table, on a scale from 0 (the same) to 1 (as different as possible); differences between similar "
+            "values count less than differences between distant values"
         )
-        return (
-            f"The shares of the values of {value} in anybody's group differ from those in the whole table by at most "
-            f"{in_percent(self.t)} in total{move}. So {attacker} learns little more about a person than what the "
-            "whole table says."
-        )
+        return f"{close}. So {attacker} learns little more about a person than what the whole table says."
 
     def bind(self, whole: Counts, domain: Domain | None = None) -> Bound:
         """Bind to the whole table's distribution and, where the distance needs one, to an order or taxonomy."""

@@ -333,8 +333,8 @@ class Perturbed(Recoding):
     def _retention(self) -> Fraction:
         if self.p is None:
             raise InputError(
-                "the retention p (the probability that a value is kept) is not known: give p, or a bound from "
-                "which it is calculated (meeting)"
+                "the retention p (the probability that a value is kept) is not known: give p (p=), or a bound from "
+                "which p is calculated (meeting=)"
             )
         return self.p
 

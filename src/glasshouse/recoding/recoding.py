@@ -195,12 +195,12 @@ class Recoding:
         if n_sensitive > 1 and claim.jointly and self.columns_apart:
             promise += JOINTLY
             theorems.append(
-                "Theorem J1: the probability of the groups depends on each sensitive column separately, and each "
-                "column is published separately"
+                "Theorem J1: how probable it is that exactly these groups are formed depends on each sensitive column "
+                "by itself, and each column is published separately"
             )
             limits.append(
-                "an attacker who knows both other sensitive columns of people and how the columns depend on each "
-                "other can learn more, but only from a person's own group"
+                "an attacker who knows the values of people in other sensitive columns, and also knows how the columns "
+                "depend on each other, can learn more, but only from a person's own group"
             )
         elif n_sensitive > 1:
             limits.append(

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import AUDIT, RELEASE
 
@@ -22,6 +23,7 @@ __all__ = ["Astray", "astray"]
 
 _MOST_MEANT = 5  # releases that are named
 _MOST_LOOKED_AT = 200  # entries of a folder
+_ADVICE = "A release is the folder named release in the output folder of glasshouse publish: give its path."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def _astray(path: Path) -> Astray | None:
     what = (
         "is an empty folder" if not any(path.iterdir()) else f"is a folder without {MANIFEST}, so it is not a release"
     )
-    return Astray(f"{path} {what}.", ())
+    return Astray(f"{path} {what}. {_ADVICE}", ())
 
 
 def _of_missing(path: Path) -> Astray | None:
@@ -87,7 +89,8 @@ def _of_missing(path: Path) -> Astray | None:
     meant = meant or ([parent] if _is_release(parent) else [])
     meant = meant or list(_releases_in(parent))
     words = f"There is no file or folder {path}."
-    return Astray(f"{words} {_these(len(meant)).capitalize()} nearby:" if meant else words, tuple(meant[:_MOST_MEANT]))
+    told = f"{words} {_these(len(meant)).capitalize()} nearby:" if meant else f"{words} {_ADVICE}"
+    return Astray(told, tuple(meant[:_MOST_MEANT]))
 
 
 def _of_file(path: Path) -> Astray | None:
@@ -98,11 +101,11 @@ def _of_file(path: Path) -> Astray | None:
         with zipfile.ZipFile(path) as archive:
             folders = [str(Path(name).parent) for name in archive.namelist() if Path(name).name == MANIFEST]
         if folders:
-            there = "" if folders[0] == "." else f" in its folder {folders[0]}"
-            return Astray(
-                f"{path} is an archive with a release{there}: unpack it, and give the path of the folder.", ()
-            )
-        return Astray(f"{path} is an archive without {MANIFEST}, so that there is no release in it.", ())
+            if holds_release(path):  # and is read as it is: the trouble is another one
+                return None
+            words = f"{path} is an archive that has a release in its folder {folders[0]}, not at its top"
+            return Astray(f"{words}: unpack it, and give the path of that folder.", ())
+        return Astray(f"{path} is an archive without {MANIFEST}, so that there is no release in it. {_ADVICE}", ())
     return None
 
 

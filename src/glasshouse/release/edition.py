@@ -39,6 +39,10 @@ __all__ = [
 ]
 
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}", re.ASCII)
+_LABELS: Final = (
+    "a whole number, or a text of at most 40 letters, digits, spaces, dots, hyphens and underscores that begins with a "
+    "letter or a digit, such as 2027-spring"
+)
 _LARGEST: Final = 1 << 53  # labels that every tool reads as the same number
 _MEANING: Final = "the edition in which the person was first published; every group belongs to one edition only"
 _LEFT_MEANING: Final = "the first edition without the person"
@@ -89,7 +93,7 @@ def check_label(label: Any) -> int | str:
         return label
     if isinstance(label, str) and _LABEL.fullmatch(label):
         return label
-    raise ParameterError("publish", "edition", "a whole number, or a text of at most 40 letters and digits", label)
+    raise ParameterError("publish", "edition", _LABELS, label)
 
 
 def place_in(editions: Sequence[Edition], label: Any) -> int:
@@ -166,7 +170,9 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
             (
                 "who is added and who leaves does not depend on sensitive values. If people with one value leave "
                 "more often than people with another, an attacker can learn more about the people who left or "
-                "stayed: the odds of the two values change by the factor by which the odds of leaving differ"
+                "stayed. For example, if people with one value leave twice as often as people with another, then "
+                "among those who left the first value is about twice as probable, compared with the other, as the "
+                "release says"
             ),
             "each person has only one identifier, which never changes",
         ),
@@ -176,7 +182,7 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
 
 def check_editions(release: Release) -> None:
     """Refuse a release whose editions do not match its tables, or of whom more people left than there were."""
-    refusal = SourceError("the package is not a release: its editions do not fit its tables")
+    refusal = SourceError("this release is damaged or was changed: its editions do not fit its tables")
     if not release.editions:
         if EDITION in release.recipe.quasi[:1] and release.left is not None:
             raise refusal
@@ -201,7 +207,7 @@ def _people(release: Release) -> pa.Table:
 
 def _check_left(release: Release, people: pa.Table, place: Mapping[str, int]) -> None:
     """Everybody who left was there before: as many people with the same cells, and an earlier edition."""
-    refusal = SourceError("the package is not a release: it lists people as having left who were not in it")
+    refusal = SourceError("this release is damaged or was changed: it lists people as having left who were not in it")
     assert release.left is not None
     quasi = list(release.recipe.quasi)
     if release.left.column_names != [*quasi, LEFT] or not release.left.num_rows:

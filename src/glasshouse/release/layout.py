@@ -108,7 +108,7 @@ class Layout:
         elif recipe.sensitive:
             self._check_apart(tables, recipe)
         else:
-            raise _refusal("this version of Glasshouse does not know its recoding (a newer one may)")
+            raise _unknown()
 
     def _check_single(self, tables: Mapping[str, pa.Table], recipe: Recipe) -> None:
         found = [table.column_names for table in tables.values()]
@@ -165,10 +165,11 @@ PERTURBED: Final = Layout(
     kind="sample",
     size=SIZE,
     meaning=(
-        "Each row represents a group of people, whose number is in the column G: one of them was chosen at random. "
-        "The description of the sensitive column gives the probability that the sensitive value is the true value of "
-        "that person; otherwise it is a random value. So do not read a row as a fact about a person: a sensitive "
-        "value may even look impossible beside its quasi-identifiers."
+        "Each row represents a group of people. The column G says how many people the group has, and one of them was "
+        "chosen at random. The description of the sensitive column gives the probability with which that person's true "
+        "value was kept; otherwise the value in the row is a random one (which may happen to be the true one). So do "
+        "not read a row as a fact about a person: a sensitive value may even look impossible beside its "
+        "quasi-identifiers."
     ),
 )
 ANATOMY: Final = Layout(
@@ -210,7 +211,7 @@ def layout_of(recipe: Recipe) -> Layout:
     """The layout of a release by its recipe; `SourceError` where this version knows no such recoding."""
     layout = LAYOUTS.get(str(recipe.recoding.get("name")))
     if layout is None:
-        raise _refusal("this version of Glasshouse does not know its recoding (a newer one may)")
+        raise _unknown()
     return layout
 
 
@@ -231,5 +232,11 @@ def _sizes(numbers: pa.ChunkedArray, counts: pa.ChunkedArray | None = None) -> N
     return sizes
 
 
+def _unknown() -> SourceError:
+    return SourceError(
+        "this version of Glasshouse does not know the recoding of this release: install a newer version", advised=True
+    )
+
+
 def _refusal(reason: str) -> SourceError:
-    return SourceError(f"the package is not a release: {reason}")
+    return SourceError(f"this release is damaged or was changed: {reason}")

@@ -63,6 +63,11 @@ class Recipe:
     suppress: str = "0"
     seeded: bool = field(default=False)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether everybody's quasi-identifiers are published as they are, so that all see who is in the table."""
+        return layout_of(self).exact or self.recoding.get("k") == 1
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         data = asdict(self)

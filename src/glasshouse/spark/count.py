@@ -202,7 +202,8 @@ def _check_identifier(frame: DataFrame, column: Column, name: str) -> None:
         )
     if told["different"] < told["rows"]:
         raise InputError(
-            f"{counted(told['rows'] - told['different'], 'row repeats', 'rows repeat')} an identifier {name!r} of "
-            "another row. The guarantee needs one row for each person: combine the rows of each person into one, or "
-            "leave the identifier out, and the guarantee is for each row"
+            f"{counted(told['rows'] - told['different'], 'row has', 'rows have')} the same value in the identifier "
+            f"column {name!r} as another row. The guarantee needs one row for each person: combine the rows of each "
+            "person into one. If you leave the identifier out instead, only each row is protected, and a person with "
+            "several rows is protected less"
         )

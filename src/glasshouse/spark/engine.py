@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine", "SparkFailed"]
 
+_AGAIN = "Nothing was published: publish again. If it happens again, report it, with this message"
 _LARGEST_TASK = 1 << 19  # bytes: Spark writes what is larger than 1 MiB to a file, with the keys in it
 _TOLD = tuple(field.name for field in fields(PublishedPart))
 _LOOK = 0.25  # seconds between two looks at how far the work is
@@ -165,7 +166,7 @@ class Engine:
         frame = _mapped(self._session.range(0, n, 1, n), task, SUMMARIES)
         told = sorted(self._run(phase, kind, n, frame), key=lambda row: int(row["piece"]))
         if [row["piece"] for row in told] != list(range(n)):
-            raise SparkFailed("Spark did not run every task exactly once")
+            raise SparkFailed(f"Spark did not run every task exactly once. {_AGAIN}")
         return [pickle.loads(self._seal.opened(row["summary"], f"{label} {row['piece']}")) for row in told]
 
     def shuffle(
@@ -226,7 +227,7 @@ class Engine:
         frame = _mapped(sent.repartitionById(n_places, "place"), task, FILES)
         written = sorted(self._run(phase, "part", n_places, frame), key=lambda row: int(row["place"]))
         if [row["place"] for row in written] != list(range(n_places)):
-            raise SparkFailed("Spark did not write every part exactly once")
+            raise SparkFailed(f"Spark did not write every file exactly once. {_AGAIN}")
         return [PublishedPart(**{name: row[name] for name in _TOLD}) for row in written]
 
     def opened(self, parts: Sequence[PublishedPart]) -> Iterator[pa.Table]:
@@ -367,4 +368,4 @@ def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
             f"the workers of Spark would write other bytes than the driver ({what.removeprefix('versions; ')})",
             instead="install the same versions on all machines",
         )
-    return SparkFailed(f"Spark stopped: {what}")
+    return SparkFailed(f"Spark stopped ({what}). {_AGAIN}")

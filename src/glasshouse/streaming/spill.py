@@ -33,6 +33,10 @@ __all__ = ["Disk", "Layout", "PickledItems", "Spill"]
 _MEBIBYTE = 1 << 20
 _SMALLEST = 64 * _MEBIBYTE
 _PAGES_SHARE = 8
+_CUT_SHORT = (
+    "a temporary file was cut short, perhaps because the disk is full: free some space, or choose another disk for "
+    "temporary files with --spill FOLDER (spill=), and publish again"
+)
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -226,7 +230,7 @@ def read_fully(file: int, n_bytes: int, place: int) -> bytes:
     while n_bytes:
         piece = os.pread(file, n_bytes, place)
         if not piece:
-            raise OSError(errno.EIO, "a temporary file was cut short, perhaps because the disk is full")
+            raise OSError(errno.EIO, _CUT_SHORT)
         pieces.append(piece)
         place, n_bytes = place + len(piece), n_bytes - len(piece)
     return b"".join(pieces)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "Tell"]
 
+_AGAIN = "try again, and if it ends again, report it"
 _TASKS = "glasshouse.studio.tasks"
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -146,8 +147,8 @@ class Job:
         code = self._process.wait()
         with self._lock:
             if self.state == "running":
-                more = ": perhaps it needs more memory than this machine has" if code == -signal.SIGKILL else ""
-                self.message = f"the process that did this work ended unexpectedly{more}"
+                more = ", perhaps because it needs more memory than this machine has" if code == -signal.SIGKILL else ""
+                self.message = f"the process that did this work ended unexpectedly{more}: {_AGAIN}"
                 self._end("failed")
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError, ValueError):

@@ -120,7 +120,7 @@ def from_outline(text: str) -> dict[str, Any]:
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if len(lines) > MOST_LINES:
-        raise InputError(f"an outline has at most {MOST_LINES:,} lines: write the tree into a file, and send that")
+        raise InputError(f"an outline has at most {MOST_LINES:,} lines: write the taxonomy into a file, and send that")
     for number, line in enumerate(lines, start=1):
         if line.strip(" \t"):
             yield number, line.expandtabs(2)
@@ -195,9 +195,9 @@ def rows_of(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("the file with the tree is not text in UTF-8: save it as CSV in UTF-8") from None
+        raise InputError("the file with the taxonomy is not text in UTF-8: save it as CSV in UTF-8") from None
     if "\0" in text:
-        raise InputError("the file with the tree is not text: save it as CSV in UTF-8")
+        raise InputError("the file with the taxonomy is not text: save it as CSV in UTF-8")
     for delimiter in _DELIMITERS:
         try:
             rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
@@ -208,7 +208,7 @@ def rows_of(content: bytes) -> str:
             csv.writer(made, delimiter=";", lineterminator="\n").writerows(rows)
             return made.getvalue()
     raise InputError(
-        "the file with the tree has rows of different lengths, or only one field in each row. It must have no "
+        "the file with the taxonomy has rows of different lengths, or only one field in each row. It must have no "
         "header and a row for each value: the value first, then labels that become coarser, the coarsest last, "
         "separated by semicolons"
     )

@@ -134,7 +134,10 @@ class Span(Support):
         try:
             return self._moment(values, power)
         except OverflowError:
-            raise InputError("a cell of the release contains numbers that are too large to calculate with") from None
+            raise InputError(
+                "a cell of the release has numbers that are too large to calculate with: leave its column out of the "
+                "question"
+            ) from None
 
     def _moment(self, values: ValueSet, power: int) -> float:
         if self.low == self.high:

@@ -61,12 +61,13 @@ class ZipMembers:
             self._archive = zipfile.ZipFile(file)
             members = self._archive.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error):
-            raise SourceError("it is a damaged zip archive: copy it again") from None
+            raise SourceError("it is a damaged zip archive") from None
         size = os.fstat(file.fileno()).st_size
         if sum(member.file_size for member in members) > most_unpacked(size):
             raise SourceError(
                 f"its files would take more than {most_unpacked(size):,} bytes when unpacked, which is far more than "
-                "the size of the archive, so it was not read. If you trust it, unpack it, and give the folder"
+                "the size of the archive, so it was not read. If you trust it, unpack it, and give the folder",
+                advised=True,
             )
         files = [member for member in members if not _is_folder(member)]
         self._members = dict(zip(_without_folder([_checked(member) for member in files]), files, strict=True))
@@ -101,15 +102,13 @@ def _check_end(file: IO[bytes]) -> None:
     tail = file.read()
     end = tail[-_END.size :]
     if len(end) < _END.size or not end.startswith(b"PK\x05\x06") or end[-2:] != b"\0\0":
-        raise SourceError(
-            "it is a zip archive that is cut short or has extra data after its end, so it is not read: copy it again"
-        )
+        raise SourceError("it is a zip archive that is cut short or has extra data after its end, so it is not read")
     _, _, _, _, n_members, n_bytes, _, _ = _END.unpack(end)
     before = tail[: -_END.size]
     if before[-_LOCATOR.size :].startswith(b"PK\x06\x07") and len(before) == _LOCATOR.size + _END64.size:
         found = _END64.unpack(before[: _END64.size])
         if found[0] != b"PK\x06\x06":
-            raise SourceError("it is a damaged zip archive: copy it again")
+            raise SourceError("it is a damaged zip archive")
         n_members, n_bytes = max(found[6], found[7]), found[8]
     if n_members > _MOST_MEMBERS or n_bytes > _MOST_LISTED:
         raise SourceError(
@@ -142,12 +141,15 @@ def _checked(member: zipfile.ZipInfo, name: str | None = None) -> str:
     kind = stat.S_IFMT(member.external_attr >> 16)
     wanted = stat.S_IFDIR if member.filename.endswith("/") else stat.S_IFREG
     if kind not in (0, wanted):
-        raise SourceError(f"{name} cannot be read: it is a link or not a regular file")
+        raise SourceError(f"{name} in the archive is a link or something else that is no ordinary file")
     if member.flag_bits & _ENCRYPTED:
-        raise SourceError(f"{name} is encrypted: unpack the archive with its password, and give the folder")
+        raise SourceError(
+            f"{name} is encrypted: unpack the archive with its password, and give the folder", advised=True
+        )
     if member.compress_type not in _KINDS:
         raise SourceError(
-            f"{name} is compressed in a way that Glasshouse does not read: unpack the archive, and give the folder"
+            f"{name} is compressed in a way that Glasshouse does not read: unpack the archive, and give the folder",
+            advised=True,
         )
     return name
 

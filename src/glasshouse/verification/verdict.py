@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict of a check, in one sentence: whether a release is what it says it is, or what a table achieves."""
+"""The verdict of a check, in one sentence: whether a release keeps its guarantee, or what a table achieves."""
 
 from __future__ import annotations
 
@@ -48,20 +48,22 @@ def verdict_of(found: Verification) -> str:
 
 
 def _on_release(subject: Subject, checks: Sequence[Check]) -> str:
-    release = subject.place or "The release"
     faults = [check.fault for check in checks if not check.holds]
     if faults:
         more = [f"and {counted(len(faults) - _MOST_TOLD, 'more check fails', 'more checks fail')}"]
         told = "; ".join([*faults[:_MOST_TOLD], *(more if len(faults) > _MOST_TOLD else [])])
-        return f"{release} is not what it says it is: {told}"
-    kept = f"its promise ({subject.principle}) was counted again from the published tables and is kept"
-    seen = ["it promises nothing, as it says" if subject.principle is None else kept]
+        it = f"Do not use {subject.place or 'the release'}: it"
+        return f"{it} does not agree with its description or its guarantee: {told}"
+    kept = f"its guarantee ({subject.principle}) was checked again by counting in the published tables and is kept"
+    seen = ["it says that it guarantees nothing" if subject.principle is None else kept]
+    is_so = ["guarantees nothing" if subject.principle is None else "keeps its guarantee"]
     if subject.place:
-        seen.insert(0, "every file is as its manifest lists it")
+        seen.insert(0, "every file has the size and the checksum that datapackage.json lists")
+        is_so.append("was not changed")
     if subject.signature:
         seen.append(subject.signature)
     source = "files" if subject.place else "tables"
-    told = f"{release} is what it says it is, as far as its {source} can show: {_all(seen)}"
+    told = f"{subject.place or 'The release'} {_all(is_so)}, as far as its {source} can show: {_all(seen)}"
     if subject.other_writer:
         told += f"; another version ({subject.other_writer}) wrote it, so the words of its guarantee were not compared"
     return told if subject.place else f"{told}; this says nothing about its files or a signature"
@@ -76,7 +78,10 @@ def _on_table(found: Verification) -> str:
     size = f"{counted(found.n_tuples, 'record')} in {counted(found.n_groups, 'group')}"
     have = f"has {size}, with {_all(achieved)}"
     if not found.checks:
-        return f"The table {have}; nothing was asked of it"
+        return (
+            f"The table {have}. It was not compared with any requirement: name one, such as --k 5 (k=5), if you need "
+            "an answer of yes or no"
+        )
     faults = [check.fault for check in found.checks if not check.holds]
     if faults:
         return f"The table does not satisfy what was asked for: {'; '.join(faults)}; it {have}"

@@ -347,7 +347,7 @@ class Check:
         if self.wrong:
             return self.wrong
         if not self.n_tuples:
-            return f"this is not true: {self.what}"
+            return f"this check failed: {self.what}"
         groups = counted(self.n_failing, "group")
         does = "does" if self.n_failing == 1 else "do"
         return f"{groups} with {counted(self.n_tuples, 'record')} {does} not satisfy {self.what}"
@@ -396,7 +396,7 @@ class Verification:
 
     @property
     def verdict(self) -> str:
-        """What was found, in one sentence: whether a release is what it says it is, or what a table achieves."""
+        """What was found, in one sentence: whether a release keeps its guarantee, or what a table achieves."""
         return verdict_of(self)
 
     @property

@@ -56,7 +56,7 @@ CASES = {
     "ell below 2": Case(["ell must be an integer >= 2, got 1"], options=[*ROLES, "--ell", "1"]),
     "ell not an integer": Case(["integer", "'2.5'"], options=[*ROLES, "--ell", "2.5"]),
     "ell above the feasible maximum": Case(
-        ["4-diversity is not possible for this table", "2 of 6", "largest feasible ell is 3"],
+        ["4-diversity is not possible for this table", "2 of 6", "largest l that is possible is 3"],
         options=[*ROLES, "--ell", "4"],
     ),
     "k above n": Case(["7-anonymity", "6"], options=["--quasi", "age", "--k", "7"]),

@@ -138,13 +138,13 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
 
     page.locator("#column-1").get_by_role("link").click()
     levels = page.locator("#levels")
-    page.get_by_label("A tree of your own").check()
+    page.get_by_label("A taxonomy of your own").check()
     levels.locator("tbody tr").nth(1).wait_for()
-    page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n   c\n  d")
+    page.get_by_label("The taxonomy as an outline").fill("all\n  first\n    a\n    b\n   c\n  d")
     levels.get_by_text("Line 5 is indented by 3 spaces").wait_for()
-    page.get_by_label("The tree as an outline").fill("all\n  first\n    a\n    b\n  c")
+    page.get_by_label("The taxonomy as an outline").fill("all\n  first\n    a\n    b\n  c")
     levels.get_by_text("lacks 1 of 4 values").wait_for()
-    outline = page.get_by_label("The tree as an outline")
+    outline = page.get_by_label("The taxonomy as an outline")
     outline.fill("all\n  first\n    a\n    b\n  <b>second\n  c\n  d")
     outline.evaluate("field => field.setSelectionRange(field.value.lastIndexOf('c'), field.value.length)")
     page.get_by_role("button", name="Move the lines in").click()
@@ -152,7 +152,7 @@ def test_a_person_drops_a_file_and_edits_a_tree(studio: Studio, page: Any, tmp_p
     levels.get_by_text("<b>second").wait_for()
     assert levels.locator("tbody tr").count() == 3
     page.get_by_role("button", name="Save").click()
-    page.locator("#column-1").get_by_text("a tree of your own").wait_for()
+    page.locator("#column-1").get_by_text("a taxonomy of your own").wait_for()
     page.locator("#standing").get_by_text("People with a unique combination of values").wait_for()
 
     page.set_viewport_size({"width": 360, "height": 800})
@@ -185,10 +185,10 @@ def test_hostile_names_and_values_are_shown_and_do_nothing(studio: Studio, page:
     assert page.get_by_role("button", name="accept it as it is").count() == n_open - 1
 
     page.goto(f"{studio.base}/data/taxonomy/0")
-    page.get_by_label("A tree of your own").check()
+    page.get_by_label("A taxonomy of your own").check()
     page.locator("#levels tbody tr").nth(1).wait_for()
     page.get_by_role("button", name="Save").click()
-    page.locator("#column-0").get_by_text("a tree of your own").wait_for()
+    page.locator("#column-0").get_by_text("a taxonomy of your own").wait_for()
     assert page.title() == "Data - Glasshouse studio"
 
 
@@ -467,7 +467,7 @@ def test_taxonomies_are_rules_files_or_trees(client: httpx.Client, hospital: Pat
     sent = client.post("/data/upload?taxonomy=2", files={"file": ("sex.csv", b"F,person,*\nM,person,*\n")})
     assert sent.headers["location"] == "/data/taxonomy/2"
     assert "person" in settled(client, "/data/taxonomy/2")
-    assert "a tree of your own" in settled(client)
+    assert "a taxonomy of your own" in settled(client)
     for wrong in (b"F;*\nX;*\n", b"F;*\nM\n", b"\xff\xfe\0", b""):
         answer = client.post("/data/upload?taxonomy=2", files={"file": ("sex.csv", wrong)})
         assert answer.status_code == 400, wrong
@@ -575,5 +575,5 @@ def test_a_real_table_takes_hierarchies_of_another_tool(client: httpx.Client, sh
     preview = settled(client, f"/data/taxonomy/{names.index('education')}")
     assert "Higher education" in preview
     text = settled(client)
-    assert text.count("a tree of your own") == 2
+    assert text.count("a taxonomy of your own") == 2
     assert "People with a unique combination of values" in text

@@ -59,7 +59,7 @@ def test_a_release_is_looked_at_with_all_three_pairs_of_eyes(inside: Sitting, pa
     page.get_by_role("link", name="Play the attacker").click()
 
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("has a probability of more than 1/3. This is what the release guarantees").wait_for()
+    page.get_by_text("with a probability of more than 1/3. This is what the release guarantees").wait_for()
     page.get_by_role("button", name="Why?").first.click()
     page.get_by_text("Where in the release this person can be").wait_for()
     assert page.locator("#person svg rect.bar").count() >= 3
@@ -281,3 +281,28 @@ def test_names_and_values_that_look_like_code_are_shown_as_text(tmp_path: Path) 
         check(client.post("/look/adversary/attack", data={"attack": "intersection", "corrupted": CANARIES[3]}))
         check(client.post("/look/auditor/verify", data={"path": CANARIES[0]}))
         check(client.post("/look/analyst/ask", data={"sql": CANARIES[3], "model": CANARIES[1]}))
+
+
+def test_the_page_claims_a_guarantee_only_against_the_attacker_that_it_is_about(inside: Sitting, place: Path) -> None:
+    with inside.client() as client:
+        client.get("/look")
+        inside.settle("look-release")
+        same = {"attack": "intersection", "other": str(place / "out" / "release")}
+        assert client.post("/look/adversary/attack", data=same).status_code == 303
+        inside.settle("look-attack")
+        client.post("/look/adversary/person", data={"row": "0"})
+        inside.settle("look-person")
+        shown = client.get("/look/adversary").text
+        assert "None of the 240 people who were attacked has a value of" in shown
+        assert "The release does not guarantee this against this attacker: its guarantee is against an" in shown
+        assert "The limit is not guaranteed against this attacker." in shown
+        assert "This is what the release guarantees" not in shown
+
+        client.post("/look/adversary/attack", data={"attack": "linking"})
+        inside.settle("look-attack")
+        person = {"value-0": "41", "value-1": "F", "value-2": "01850"}
+        client.post("/look/adversary/somebody", data={**same, **person})  # which says nothing about the first attack
+        inside.settle("look-somebody")
+        shown = client.get("/look/adversary").text
+        assert "This is what the release guarantees" in shown
+        assert "The limit is not guaranteed against this attacker." in shown

@@ -138,7 +138,7 @@ def test_a_real_table_goes_the_same_way(studio: Studio, page: Any, shared_data: 
 
     page.goto(f"{studio.base}/look/adversary")
     page.get_by_role("button", name="Attack everybody").click()
-    page.get_by_text("has a probability of more than 1/5. This is what the release guarantees").wait_for()
+    page.get_by_text("with a probability of more than 1/5. This is what the release guarantees").wait_for()
     page.get_by_role("link", name="As an auditor").click()
     page.get_by_role("button", name="Check it").click()
     page.get_by_text("This release keeps its guarantee").wait_for()

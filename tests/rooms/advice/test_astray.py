@@ -59,6 +59,30 @@ def test_what_is_no_release_at_all_is_said(out: Path) -> None:
     assert "my out/release/README.md is a file of a release" in run("show 'my out/release/README.md'", code=2).stderr
     assert "other.zip is an archive without datapackage.json" in run("verify other.zip", code=2).stderr
     assert "There is no folder no/such" in run("show no/such/place", code=2).stderr
+    Path("notes").mkdir()
+    Path("notes/a.txt").write_text("a")
+    assert "output folder of glasshouse publish: give its path" in " ".join(run("show notes", code=2).stderr.split())
+
+
+def test_an_archive_that_is_read_as_it_is_need_not_be_unpacked(out: Path) -> None:
+    with (
+        zipfile.ZipFile("top.zip", "w") as top,
+        zipfile.ZipFile("one.zip", "w") as one,
+        zipfile.ZipFile("deep.zip", "w") as deep,
+    ):
+        deep.writestr("notes.txt", "a")
+        for file in Path("my out/release").iterdir():
+            top.write(file, file.name)
+            one.write(file, f"inner/{file.name}")
+            deep.write(file, f"inner/{file.name}")
+
+    for name in ("top.zip", "one.zip"):
+        assert run(f"query {name} 'SELECT COUNT(*)'").exit_code == 0
+        told = run(f"query {name} 'SELECT COUNT(*) WHERE aeg = 3'", code=2).stderr
+        assert "aeg" in told
+        assert "unpack" not in told
+    told = " ".join(run("query deep.zip 'SELECT COUNT(*)'", code=2).stderr.split())
+    assert "deep.zip is an archive that has a release in its folder inner, not at its top: unpack it" in told
 
 
 def test_no_column_of_a_preview_is_dropped_silently(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:

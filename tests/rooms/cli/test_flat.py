@@ -20,9 +20,10 @@ from glasshouse.pages.report import publication
 from tests.rooms.cli.world import QUICK, ROLES, make_world, run
 
 PUBLISH = f"publish patients.csv {ROLES} --ell 3 {QUICK}"
+QUASI = ["age", "sex", "zipcode"]
 SENTENCES = (
     "out/flat/table.csv is one table for a spreadsheet, drawn at random from the release: it has as many rows as "
-    "people were published, and no row is a real person. It is good for charts, pivot tables and models, which look at "
+    "people were published; no row is a real person. It is good for charts, pivot tables and models, which look at "
     "many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
     "query, which gives counts with intervals."
 )
@@ -38,7 +39,7 @@ def out(world: Path) -> Path:
 def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path, world: Path) -> None:
     said = run("sample out/release --tables 3 --out flat").stdout
     assert "3 tables of 2,000 rows, drawn by the model 'learned': table-1.csv, table-2.csv, table-3.csv" in said
-    assert "No row describes a real person" in said
+    assert "Some rows have the quasi-identifiers of a real person, and their other values were drawn at random" in said
     written = {path.name for path in (world / "flat").iterdir()}
     assert written == {"table-1.csv", "table-2.csv", "table-3.csv", "README.md", "contents.json"}
     truth = Counter(pa_csv.read_csv(world / "patients.csv")["disease"].to_pylist())
@@ -47,18 +48,56 @@ def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path
         assert (table.num_rows, table.column_names) == (2_000, ["age", "sex", "zipcode", "disease"])
         assert truth == Counter(table["disease"].to_pylist())
     readme = " ".join((world / "flat" / "README.md").read_text().split())
-    assert "**No row is a real person.**" in readme
+    assert "No row is a real person" not in readme
+    assert "**Do not read a row as a fact about a person.** The quasi-identifiers of some rows are those of a" in readme
     assert "There are 3 tables." in readme
+    assert "the variance of the 3 estimates multiplied by (1 + 1/3)" in readme
 
 
-def test_parquet_says_in_its_schema_that_no_row_is_a_person(out: Path, world: Path) -> None:
+def test_parquet_says_in_its_schema_what_its_rows_are(out: Path, world: Path) -> None:
     told = json.loads(run("sample out/release --rows 20 --format parquet --out few --seed 1 --json").stdout)
     assert told["files"] == ["table.parquet"]
     assert (told["rows"], told["model"], told["columns"]) == (20, "learned", ["age", "sex", "zipcode", "disease"])
     schema = pq.read_schema(world / "few" / "table.parquet")
-    assert schema.metadata[b"glasshouse.sample"] == b"drawn from a release: no row describes a real person"
+    assert schema.metadata[b"glasshouse.sample"].startswith(b"drawn from a release: some rows have the quasi-id")
+    assert schema.metadata[b"glasshouse.exact"] == b"some"
     expected = gh.sample(gh.load(out / "release"), 20, gh.Source.seeded(1))
     assert expected.equals(pq.read_table(world / "few" / "table.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("recoding", "exact"),
+    [("boxes", "none"), ("angel", "none"), ("angel --k 1", "all"), ("anatomy", "all"), ("permutation", "all")],
+)
+def test_no_row_is_called_nobody_if_it_has_the_exact_quasi_identifiers_of_a_person(
+    recoding: str, exact: str, world: Path
+) -> None:
+    said = " ".join(run(f"{PUBLISH} --recoding {recoding} --out out --flat").stdout.split())
+    told = " ".join(Path("out/release/README.md").read_text().split())
+    flat = " ".join(Path("out/flat/README.md").read_text().split())
+    people = {
+        tuple(row) for row in zip(*pa_csv.read_csv("patients.csv").select(QUASI).to_pydict().values(), strict=True)
+    }
+    drawn = {
+        tuple(row)
+        for row in zip(*pa_csv.read_csv("out/flat/table.csv").select(QUASI).to_pydict().values(), strict=True)
+    }
+    assert (drawn <= people) == (exact == "all")
+    for words in (said, flat):
+        assert ("o row is a real person" in words) == (exact == "none")
+    assert ("quasi-identifiers of each row are those of a real person" in flat) == (exact == "all")
+    if "flat table" in told:
+        assert ("o row is a real person, but" in told) == (exact == "none")
+    note = " ".join(run(f"{PUBLISH} --recoding {recoding} --out disk --format csv --engine disk").stderr.split())
+    if "For a spreadsheet" in note:
+        assert ("no row is a real person, but" in note) == (exact == "none")
+
+
+def test_a_row_is_not_called_nobody_if_everybody_in_its_group_is_alike(world: Path) -> None:
+    rows = gh.read({"sex": [*"FM"] * 30, "ill": [*"abc"] * 20}, quasi=["sex"], sensitive="ill")
+    exact = gh.sample(gh.publish(rows, principle=gh.LDiversity(ell=3), method=gh.Mondrian(), recoding=gh.Boxes()))
+    assert exact.schema.metadata[b"glasshouse.exact"] == b"all"
+    assert gh.sample(gh.publish(rows, principle=gh.KAnonymity(k=31))).schema.metadata[b"glasshouse.exact"] == b"none"
 
 
 def test_nothing_is_replaced_without_force_and_nothing_that_was_changed_ever(out: Path, world: Path) -> None:

@@ -185,7 +185,7 @@ def test_verify_takes_a_release_its_folder_and_the_folder_that_it_was_published_
     assert expected.holds
     for folder in (tmp_path / "out" / "release", str(tmp_path / "out")):
         found = gh.verify(folder)
-        assert found.verdict.startswith(f"{tmp_path / 'out' / 'release'} is what it says it is")
+        assert found.verdict.startswith(f"{tmp_path / 'out' / 'release'} keeps its guarantee and was not changed")
         assert found.to_dict() | {"verdict": ""} == expected.to_dict() | {"verdict": ""}
 
 

@@ -17,7 +17,7 @@ from glasshouse.pages.report.effort import Sizes
 from glasshouse.streaming.publish import publish_file
 
 PATIENTS = gh.synthetic.hospital(600, seed=1)
-HEADING = "What an attacker gains by learning a model</h2>"
+HEADING = "The cost of being in the table</h2>"
 
 
 def report(
@@ -89,7 +89,7 @@ def test_without_time_both_are_left_out_and_the_report_says_so() -> None:
     facts = made.to_dict()
     assert [found["ran"] for found in (*facts["learner"], *facts["risks"])] == [False] * 4
     said = " ".join(facts["bounded"])
-    assert "What an attacker gains by learning a model of disease was not measured: it can take" in said
+    assert "The cost of being in the table was not measured for disease: it can take" in said
     assert "These risks were not measured (singling out, linkability, inference): it can take" in said
     page = made.to_html()
     assert HEADING in page

@@ -138,7 +138,7 @@ def test_what_groups_achieve_is_what_verify_says(sample: str) -> None:
     counted = gh.verify(release.data, quasi=release.recipe.quasi, sensitive="disease").to_dict()
 
     assert {**achieved, "checks": [], "holds": None, "verdict": counted["verdict"]} == counted
-    assert achieved["verdict"].startswith("The release is what it says it is")
+    assert achieved["verdict"].startswith("The release keeps its guarantee")
     assert verify_release(release).to_dict() == achieved
     assert achieved["holds"]
     assert achieved["checks"]

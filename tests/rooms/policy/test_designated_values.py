@@ -132,7 +132,7 @@ def test_a_value_that_only_one_column_has_leads_to_the_name_of_the_column() -> N
     refused = run(f"{LINE} --ell 4 --designated HIV", code=2)
 
     told = " ".join(refused.stderr.split())
-    assert "designated value 'HIV' not found in column 'drug'" in told
+    assert "designated value 'HIV' does not occur in column 'drug'" in told
     assert "name the column of each value, such as --designated disease=HIV" in told
     run(f"{LINE} --ell 2 --designated disease=HIV --designated drug=X")
 

@@ -102,7 +102,7 @@ def test_an_option_without_a_column_is_given_once() -> None:
         ("--ell disease=3 --distance drug=ordered", "nothing is guaranteed for the sensitive column 'drug'"),
         ("--ell 2 --distance ordered", "--distance can only be given with --t"),
         ("--ell 2 --t drug=0.2 --distance disease=ordered", "--distance can only be given with --t"),
-        ("--ell 2 --ell disease=3", "--ell: disease=3 names a column and 2 does not"),
+        ("--ell 2 --ell disease=3", "--ell: disease=3 is for one column, and 2 does not say for which: write COLUMN=2"),
         ("--ell disease=3 --ell disease=4", "--ell names a column twice"),
         ("--ell disease=", "--ell takes COLUMN=VALUE"),
         ("--ell ilness=3 --ell drug=2", "'ilness' is not a sensitive column"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import glasshouse as p
 from glasshouse.errors import DomainError, Infeasible, InputError
+from glasshouse.principles.principle import SAME
 from tests.rooms.principles.cases import KINDS, counts_of, domain_of, filled, large, slow, small
 from tests.tiers import examples
 
@@ -88,78 +89,83 @@ DISEASES = domain_of(3)
             p.LDiversity(ell=8),
             [130, 390, 380],
             "8-diversity is not possible for this table: 'v1' has 390 of 900 records of column 'disease', at most 112 "
-            "are allowed; the largest feasible ell is 2",
+            "are allowed; the largest l that is possible is 2",
         ),
         (
             p.LDiversity(ell=8),
             [1000, 390, 380],
             "8-diversity is not possible for this table: 'v0' has 1,000 of 1,770 records of column 'disease', at most "
-            "221 are allowed; no ell is feasible",
+            "221 are allowed; l-diversity is not possible with any l for this column: ask for another guarantee, such "
+            "as t-closeness, or protect only the rarer values (designated l-diversity)",
         ),
         (
             p.LDiversity(ell=3),
             [2, 2, 1],
             "3-diversity is not possible for this table: 'v0' has 2 of 5 records of column 'disease', at most 1 is "
-            "allowed; the largest feasible ell is 2",
+            "allowed; the largest l that is possible is 2",
         ),
         (
             p.KAnonymity(k=9),
             [1, 1, 1],
-            "9-anonymity is not possible for this table: it has 3 records; the largest feasible k is 3",
+            "9-anonymity is not possible for this table: it has 3 records; the largest k that is possible is 3",
         ),
-        (p.KAnonymity(k=9), [1, 0, 0], "9-anonymity is not possible for this table: it has 1 record; no k is feasible"),
+        (
+            p.KAnonymity(k=9),
+            [1, 0, 0],
+            "9-anonymity is not possible for this table: it has 1 record; k-anonymity needs at least 2 records",
+        ),
         (
             p.DistinctLDiversity(ell=4),
             [5, 1, 1],
             "distinct 4-diversity is not possible for this table: there are 3 different values of column 'disease'; "
-            "the largest feasible ell is 3",
+            "the largest l that is possible is 3",
         ),
         (
             p.DistinctLDiversity(ell=4),
             [5, 0, 0],
-            "distinct 4-diversity is not possible for this table: there is 1 different value of column 'disease'; no "
-            "ell is feasible",
+            "distinct 4-diversity is not possible for this table: there is 1 different value of column 'disease'; "
+            f"{SAME}",
         ),
         (
             p.EntropyLDiversity(ell=3),
             [2, 1, 1],
             "entropy 3-diversity is not possible for this table: disease is as uncertain as 2.82 equally frequent "
-            "values ('v0' has 2 of 4 records of column 'disease'); the largest feasible ell is 2.82",
+            "values ('v0' has 2 of 4 records of column 'disease'); the largest l that is possible is 2.82",
         ),
         (
             p.EntropyLDiversity(ell=3),
             [0, 2, 0],
             "entropy 3-diversity is not possible for this table: disease is as uncertain as 1 equally frequent values "
-            "('v1' has 2 of 2 records of column 'disease'); no ell is feasible",
+            f"('v1' has 2 of 2 records of column 'disease'); {SAME}",
         ),
         (
             p.RecursiveLDiversity(c=2, ell=3),
             [9, 4, 3],
             "recursive (2, 3)-diversity is not possible for this table: 'v0' has 9 of 16 records of column 'disease', "
-            "at most 6 are allowed; the smallest feasible c with ell = 3 is 3",
+            "at most 6 are allowed; the smallest c that is possible with l = 3 is 3",
         ),
         (
             p.RecursiveLDiversity(c=2, ell=3),
             [9, 4, 0],
             "recursive (2, 3)-diversity is not possible for this table: there are only 2 different values of column "
-            "'disease', but at least 3 are needed; with this ell, no c is possible",
+            "'disease', but at least 3 are needed; with this l, no c is possible: ask for a smaller l",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=2),
             [5, 3, 2],
             "(0.3, 2)-anonymity is not possible for this table: 'v0' has 5 of 10 records of column 'disease', at most "
-            "3 are allowed; the smallest feasible alpha is 0.5",
+            "3 are allowed; the smallest alpha that is possible is 0.5",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=2),
             [5, 0, 0],
             "(0.3, 2)-anonymity is not possible for this table: 'v0' has 5 of 5 records of column 'disease', at most 1 "
-            "is allowed; no alpha is feasible",
+            f"is allowed; {SAME}",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=7),
             [5, 0, 0],
-            "(0.3, 7)-anonymity is not possible for this table: it has 5 records; the largest feasible k is 5",
+            "(0.3, 7)-anonymity is not possible for this table: it has 5 records; the largest k that is possible is 5",
         ),
         (
             p.DesignatedLDiversity(ell=4, values=("v1", "v2")),
@@ -170,13 +176,13 @@ DISEASES = domain_of(3)
             p.DesignatedLDiversity(ell=6, values=("v1", "v2")),
             [90, 30, 20],
             "designated 6-diversity is not possible for this table: 'v1' has 30 of 140 records of column 'disease', at "
-            "most 23 are allowed; the largest feasible ell is 4",
+            "most 23 are allowed; the largest l that is possible is 4",
         ),
         (
             p.AllOf(principles=(p.KAnonymity(k=3), p.LDiversity(ell=3))),
             [3, 2, 1],
             "3-diversity is not possible for this table: 'v0' has 3 of 6 records of column 'disease', at most 2 are "
-            "allowed; the largest feasible ell is 2",
+            "allowed; the largest l that is possible is 2",
         ),
         (p.TCloseness(t=0), [3, 2, 1], None),
         (p.TCloseness(t=0), [0, 0, 0], "0-closeness is not possible for this table: it has no records"),
@@ -223,10 +229,10 @@ def test_the_largest_feasible_numbers_are_given_without_a_principle():
 
 def test_designated_values_are_looked_up_in_the_column():
     whole = counts_of([[1, 2, 3]])
-    with pytest.raises(DomainError, match="designated values 'x', 'y' not found in column 'disease'") as raised:
+    with pytest.raises(DomainError, match="designated values 'x', 'y' do not occur in column 'disease'") as raised:
         p.DesignatedLDiversity(ell=2, values=("v1", "x", "y")).bind(whole, DISEASES)
     assert raised.value.values == ("x", "y")
-    with pytest.raises(DomainError, match="designated value None not found"):
+    with pytest.raises(DomainError, match="designated value None does not occur"):
         p.DesignatedLDiversity(ell=2, values=(None,)).bind(whole, DISEASES)
     with pytest.raises(InputError, match="needs the domain"):
         p.DesignatedLDiversity(ell=2, values=("v1",)).bind(whole)

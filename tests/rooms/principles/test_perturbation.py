@@ -216,7 +216,8 @@ def test_the_cardinality_gives_k(s: Any, k: int) -> None:
         (lambda: DeltaGrowth(k=2).achieved(0.5, 0), "DeltaGrowth: n_values must be an integer >= 1, got 0"),
         (
             lambda: DeltaGrowth(k=2, lambda_=0.1).achieved(0.5, 9),
-            "DeltaGrowth: lambda_ must be at least 1/9, because one of 9 values always has that probability, got '0.1'",
+            "DeltaGrowth: lambda_ must be at least 1/9, because one of 9 values always has at least that probability, "
+            "got '0.1'",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_table_that_obeys_has_no_ineligible_column():
 
 
 def test_too_few_tuples_for_k_are_refused():
-    with pytest.raises(Infeasible, match="it has 6 records; the largest feasible k is 6"):
+    with pytest.raises(Infeasible, match="it has 6 records; the largest k that is possible is 6"):
         Requirement.of(p.KAnonymity(k=7), table()).check_eligible()
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_principle_is_refused(wrong):
 
 
 def test_a_designated_value_that_the_column_lacks_is_refused_on_the_way_in():
-    with pytest.raises(DomainError, match="'plague' not found in column 'disease'"):
+    with pytest.raises(DomainError, match="'plague' does not occur in column 'disease'"):
         Requirement.of(p.DesignatedLDiversity(ell=2, values=("plague",)), table("disease"))
 
 

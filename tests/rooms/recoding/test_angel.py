@@ -257,7 +257,7 @@ def test_no_sensitive_value_and_no_batch_moves_a_bucket(plain: Plain, data: st.D
 def test_too_few_people_for_a_bucket_are_refused_with_the_largest_k() -> None:
     table = gh.examples.angel_table1()
 
-    with pytest.raises(gh.Infeasible, match="the largest feasible k is 8"):
+    with pytest.raises(gh.Infeasible, match="the largest k that is possible is 8"):
         gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Angel(k=9))
 
 

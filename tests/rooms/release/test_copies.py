@@ -97,7 +97,7 @@ def test_what_a_format_cannot_hold_is_refused_with_words(tmp_path: Path) -> None
         write_workbook(tmp_path, {"data": pa.table({"a": ["\x01"]})})
     with pytest.raises(gh.OutputError, match="32,767 characters"):
         write_workbook(tmp_path, {"data": pa.table({"a": ["x" * 40_000]})})
-    with pytest.raises(gh.OutputError, match="would have one name in Stata"):
+    with pytest.raises(gh.OutputError, match="would become the same name in Stata"):
         write_stata(tmp_path, {"data": pa.table({"a b": [1], "a-b": [2]})})
     with pytest.raises(gh.OutputError, match="no column of truth values"):
         write_stata(tmp_path, {"data": pa.table({"a": [True]})})

@@ -263,7 +263,7 @@ HOSTILE = {
     "whose name may lead outside its folder": _absolute,
     "name may lead outside its folder, so it is not read": _backslash,
     "a file 'C:escaped.txt', whose name may lead": _drive,
-    "it is a link": _link,
+    "is a link or something else that is no ordinary file": _link,
     "occurs twice": _twice,
     "for a folder in the archive has content": _folder_with_content,
     "is compressed in a way": _other_packing,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One sentence says whether a release is what it says it is, and what is wrong if not; of a table, what was found."""
+"""One sentence says whether a release keeps its guarantee, and what is wrong if not; of a table, what was found."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from click.testing import CliRunner, Result
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
 from glasshouse.journeys.recheck import verify_stream
+from glasshouse.release.package.container.container import DAMAGED
 from tests.rooms.release.kinds import ALL, of_kind, write
 
 TABLE = {"zip": ["476**"] * 3 + ["479**"] * 3, "disease": ["flu", "flu", "ulcer", "flu", "ulcer", "asthma"]}
-KEPT = "every file is as its manifest lists it, its promise (3-diversity for disease) was counted again from the "
+NOT = "Do not use the release: it does not agree with its description or its guarantee: "
+NOTHING_ASKED = (
+    "It was not compared with any requirement: name one, such as --k 5 (k=5), if you need an answer of yes or no."
+)
+KEPT = (
+    "every file has the size and the checksum that datapackage.json lists, its guarantee (3-diversity for disease) was "
+    "checked again by counting in the "
+)
 
 
 def run(*words: str | Path) -> Result:
@@ -36,8 +44,8 @@ def out(tmp_path: Path) -> Path:
 def test_a_release_that_is_what_it_says_it_is(out: Path) -> None:
     shown, found = run("verify", out / "release"), gh.verify(out / "release")
     assert found.verdict == (
-        f"{out / 'release'} is what it says it is, as far as its files can show: {KEPT}published tables and is kept, "
-        "and it is not signed."
+        f"{out / 'release'} keeps its guarantee and was not changed, as far as its files can show: "
+        f"{KEPT}published tables and is kept, and it is not signed."
     )
     assert last_line(shown) == found.verdict
     assert str(found).splitlines()[-1] == found.verdict
@@ -67,8 +75,9 @@ def test_a_signature_that_is_none_is_told_without_any_key(out: Path, field: str)
     shown = run("verify", out)
     assert shown.exit_code == 1
     assert last_line(shown) == (
-        f"{out / 'release'} is not what it says it is: the signature of {out / 'release'} was not made with this key, "
-        "or was changed since."
+        f"Do not use {out / 'release'}: it does not agree with its description or its guarantee: the signature "
+        f"of {out / 'release'} was not made with this key, or was changed since: do not trust this release before you "
+        "have asked the publisher which key is right."
     )
     assert gh.verify(out).holds is False
 
@@ -79,7 +88,7 @@ def test_a_file_that_was_changed_is_named(out: Path) -> None:
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     shown, told = run("verify", out), run("verify", out, "--json")
     reason = f"{file.name} is not the file that was published (its checksum differs)"
-    verdict = f"{out / 'release'} cannot be taken for what it says it is: {reason}"
+    verdict = f"{out / 'release'} cannot be checked: {reason}. {DAMAGED}"
     assert shown.exit_code == told.exit_code == 2
     assert last_line(shown) == f"error: {verdict}"
     assert json.loads(told.stdout) == {"verdict": verdict, "holds": False}
@@ -90,7 +99,7 @@ def test_a_file_that_was_changed_is_named(out: Path) -> None:
 
 def test_what_does_not_say_that_it_is_a_release_is_not_accused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "what it says" not in run("verify", tmp_path / "empty").output
+    assert "cannot be checked" not in run("verify", tmp_path / "empty").output
 
 
 def test_a_promise_that_is_not_kept_is_told_with_its_groups() -> None:
@@ -99,7 +108,7 @@ def test_a_promise_that_is_not_kept_is_told_with_its_groups() -> None:
     found = gh.verify(replace(release, recipe=stricter))
     (check,) = (check for check in found.checks if check.asked == "ell = 5")
     groups = f"{check.n_failing} groups with {check.n_tuples} records do not satisfy ell = 5 for {check.column}"
-    assert found.verdict.startswith(f"The release is not what it says it is: {groups}; the promise does not match the")
+    assert found.verdict.startswith(f"{NOT}{groups}; the promise does not match the")
     assert str(found).splitlines()[-1] == found.verdict
     assert "violated by 1 group with 0 records" not in str(found)
 
@@ -111,7 +120,7 @@ def test_other_faults_are_told_in_words() -> None:
     words = replace(release.guarantee, promise="nobody can learn anything", theorem="it is so", assumptions=("none",))
     other = gh.verify(replace(release, guarantee=replace(words, limits=(), adversary="nobody")))
     assert other.verdict == (
-        "The release is not what it says it is: the promise does not match the recipe word for word; the attacker does "
+        f"{NOT}the promise does not match the recipe word for word; the attacker does "
         "not match the recipe word for word; the theorem does not match the recipe word for word; and 2 more checks "
         "fail."
     )
@@ -121,9 +130,9 @@ def test_other_faults_are_told_in_words() -> None:
 def test_every_kind_of_release_has_a_verdict(kind: str, tmp_path: Path) -> None:
     folder = write(kind, tmp_path, "parquet")
     inside, outside = gh.verify(gh.load(folder)).verdict, gh.verify(folder).verdict
-    assert inside.startswith("The release is what it says it is, as far as its tables can show: its promise (")
+    assert inside.startswith("The release keeps its guarantee, as far as its tables can show: its guarantee (")
     assert inside.endswith("; this says nothing about its files or a signature.")
-    assert outside.startswith(f"{folder} is what it says it is, as far as its files can show: ")
+    assert outside.startswith(f"{folder} keeps its guarantee and was not changed, as far as its files can show: ")
     assert "any guarantee" not in outside
 
 
@@ -133,11 +142,11 @@ def test_a_sample_is_said_to_keep_what_it_achieves_or_to_promise_nothing() -> No
     diseases = sorted(set(people.sensitive[0].domain.texts))
     promising = gh.publish(people, **asked, recoding=gh.Perturbed(p="0.3", domain=diseases))
     (bound,) = (check.asked for check in gh.verify(promising).checks if "guarantee" in check.asked[:30])
-    assert f"its promise ({bound.removeprefix('a ')} for disease) was counted again" in gh.verify(promising).verdict
+    assert f"its guarantee ({bound.removeprefix('a ')} for disease) was checked again" in gh.verify(promising).verdict
     with pytest.warns(gh.DisclosureWarning, match="promises nothing"):
         silent = gh.publish(people, **asked, recoding=gh.Perturbed(p="0.3"))
     assert silent.guarantee.promise.startswith("nothing")
-    assert "can show: it promises nothing, as it says; this" in gh.verify(silent).verdict
+    assert "can show: it says that it guarantees nothing; this" in gh.verify(silent).verdict
 
 
 def test_a_release_of_another_version_is_not_said_to_have_the_right_words() -> None:
@@ -154,14 +163,14 @@ def test_a_release_that_is_counted_in_batches_has_the_same_verdict(out: Path) ->
 def test_of_a_table_the_sentence_says_what_was_found(tmp_path: Path) -> None:
     has = "has 6 records in 2 groups, with k = 3, ell = 1 for disease, and t = 0.166667 for disease (equal distance)."
     columns = {"quasi": ["zip"], "sensitive": "disease"}
-    assert gh.verify(TABLE, **columns).verdict == f"The table {has[:-1]}; nothing was asked of it."
+    assert gh.verify(TABLE, **columns).verdict == f"The table {has[:-1]}. {NOTHING_ASKED}"
     assert gh.verify(TABLE, **columns, k=3).verdict == f"The table satisfies k = 3: it {has}"
     assert gh.verify(TABLE, **columns, k=3, ell=2).verdict == (
         "The table does not satisfy what was asked for: 1 group with 3 records does not satisfy ell = 2 for disease; "
         f"it {has}"
     )
     assert gh.verify(TABLE, quasi=["zip"]).verdict == (
-        "The table has 6 records in 2 groups, with k = 3; nothing was asked of it."
+        f"The table has 6 records in 2 groups, with k = 3. {NOTHING_ASKED}"
     )
     file = tmp_path / "table.csv"
     file.write_text("\n".join(["zip,disease", *map(",".join, zip(*TABLE.values(), strict=True))]))

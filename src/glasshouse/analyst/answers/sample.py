@@ -30,10 +30,14 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
     from glasshouse.release.contents import Published
 
-__all__ = ["NOBODY", "sample"]
+__all__ = ["sample"]
 
-NOBODY = "drawn from a release: no row describes a real person"
-"""What the schema of every drawn table says."""
+_TOLD = {
+    "none": "drawn from a release: no row describes a real person",
+    "some": "drawn from a release: some rows have the quasi-identifiers of a real person, and other values at random",
+    "all": "drawn from a release: each row has the quasi-identifiers of a real person, and other values at random",
+}
+"""What the schema of a drawn table says, by the rows whose cells are all exact."""
 
 _STEPS = 2**53
 _SEED_WORDS = 8  # of 32 bits each
@@ -94,8 +98,9 @@ def sample(
 
     A survey weight is a column of the table: estimates are made as from the survey, weighted by it.
 
-    A drawn row is not a person; the metadata of the schema say so, and name the model. Nothing is read but the release:
-    what is drawn costs no privacy beyond what the release itself costs.
+    A drawn row is not a person, but where all cells of a person are exact, a row has that person's quasi-identifiers.
+    The metadata of the schema say which of the two holds, and name the model. Nothing is read but the release: what is
+    drawn costs no privacy beyond what the release itself costs.
 
     Parameters
     ----------
@@ -119,8 +124,8 @@ def sample(
     >>> import glasshouse as gh
     >>> release = gh.publish(gh.synthetic.hospital(900, seed=1), principle=gh.LDiversity(ell=3))
     >>> drawn = sample(release)
-    >>> drawn.num_rows, drawn.column_names, drawn.schema.metadata[b"glasshouse.sample"].decode()
-    (900, ['age', 'sex', 'zipcode', 'disease'], 'drawn from a release: no row describes a real person')
+    >>> drawn.num_rows, drawn.column_names, drawn.schema.metadata[b"glasshouse.exact"].decode()
+    (900, ['age', 'sex', 'zipcode', 'disease'], 'some')
     >>> [some.num_rows for some in sample(release, 100, tables=3)]
     [100, 100, 100]
     """
@@ -158,10 +163,20 @@ def sample(
     return found if tables is not None else found[0]
 
 
-def _said(model: str, notes: Sequence[str]) -> dict[str, str]:
+def _said(reading: Reading, model: str, notes: Sequence[str]) -> dict[str, str]:
     """What the schema says of a drawn table."""
     told = {"glasshouse.notes": "; ".join(notes)} if notes else {}
-    return {"glasshouse.sample": NOBODY, "glasshouse.model": model, **told}
+    exact = _exact_rows(reading)
+    return {"glasshouse.sample": _TOLD[exact], "glasshouse.exact": exact, "glasshouse.model": model, **told}
+
+
+def _exact_rows(reading: Reading) -> str:
+    """Whether all people, some or none have only cells that stand for a single value."""
+    if not reading.axes:
+        return "none"
+    alone = [np.array([cell.size == 1 for cell in axis.cells])[reading.cells(axis)] for axis in reading.axes]
+    exact = np.all(alone, axis=0)
+    return "all" if exact.all() else "some" if exact.any() else "none"
 
 
 # --- the learned model ------------------------------------------------------------------------------------------------
@@ -179,7 +194,7 @@ def _complete(
     drawn = population.drawn(_generator(source.child("people")), population.fitted.weights + deviation)
     rows = _rows(len(drawn.point), n, source.child("rows"))
     columns = {name: _column(reading, population, name, drawn, rows) for name in reading.attributes}
-    return pa.table(columns).replace_schema_metadata(_said(population.model, notes))
+    return pa.table(columns).replace_schema_metadata(_said(reading, population.model, notes))
 
 
 def _rows(people: int, n: int, source: Source) -> NDArray[np.int64]:
@@ -231,7 +246,7 @@ def _independent(reading: Reading, n: int, source: Source, notes: Sequence[str])
     elif reading.columns:
         columns |= _dealt(reading, seat, source.child("value"))
     drawn = pa.table({name: columns[name] for name in reading.attributes})
-    return drawn.replace_schema_metadata(_said("uniform", [*told, *notes]))
+    return drawn.replace_schema_metadata(_said(reading, "uniform", [*told, *notes]))
 
 
 def _dealt(reading: Reading, seat: NDArray[np.int64], source: Source) -> dict[str, pa.Array]:

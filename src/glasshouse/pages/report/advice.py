@@ -69,7 +69,7 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"{found['column']} with a "
             f"probability of more than {limit}, up to {above['largest']:.4f}{how}"
         )
-        knows = "if the attacker also knows which value was too frequent in the table"
+        knows = "if the attacker also knows which value was so frequent that some people with it had to be left out"
         if own is found:
             what = f"{what}."
         elif above is found:

@@ -238,8 +238,8 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
         said.append(
             f"The table has more than {counted(effort.most_rows, 'row')}: "
             f"{counted(effort.few_questions, 'question was', 'questions were')} asked "
-            f"of each kind instead of {effort.questions:,}, and the divergence from the true distribution was not "
-            "calculated."
+            f"of each kind instead of {effort.questions:,}, and it was not calculated how far the distribution in the "
+            "release is from that in your table (the Kullback-Leibler divergence)."
         )
     for found in facts["beliefs"]:
         if found["bounded"]:
@@ -250,9 +250,7 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
         said.append(f"These risks were not measured ({names}): {unmeasured[0]['why_not']}.")
     for found in facts["learner"]:
         if found["bounded"]:
-            said.append(
-                f"What an attacker gains by learning a model of {found['column']} was not measured: {found['why_not']}."
-            )
+            said.append(f"The cost of being in the table was not measured for {found['column']}: {found['why_not']}.")
     if effort.cpu is None:
         return said
     if facts["losses"] is None and facts["no_losses"]:
@@ -266,7 +264,10 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
             f"{effort.questions:,}."
         )
     if not effort.divergence and facts["recipe"]["sensitive"]:
-        said.append("The divergence from the true distribution was not calculated.")
+        said.append(
+            "It was not calculated how far the distribution in the release is from that in your table (the "
+            "Kullback-Leibler divergence)."
+        )
     if said:
         said.append(
             f"A brief report is allowed as much CPU time as publishing took, or {FLOOR:g} seconds if that is "

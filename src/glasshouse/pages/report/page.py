@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.pages.charts.report_figures import belief_figure, error_figure, width_figure
 from glasshouse.pages.html import render
-from glasshouse.pages.numbers import ordinal, percent
+from glasshouse.pages.numbers import percent
 from glasshouse.pages.report.words import HOW, WHO
-from glasshouse.plural import counted
+from glasshouse.plural import counted, ordinal
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SECTIONS = {
     "promise": "What is guaranteed",
     "achieved": "What the groups achieve",
     "beliefs": "What an attacker can learn about a person",
-    "learner": "What an attacker gains by learning a model",
+    "learner": "The cost of being in the table",
     "risks": "The risks that regulators name",
     "utility": "What an analyst can learn",
     "losses": "What is lost",
@@ -152,7 +152,10 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if limit is not None:
         yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
     yield "largest probability", f"{found['largest']:.4f}"
-    own, not_known = found.get("unless_known"), "if the attacker does not know which value was too frequent"
+    own, not_known = (
+        found.get("unless_known"),
+        "if the attacker does not know which value was so frequent that some people with it had to be left out",
+    )
     if own:
         yield f"largest probability {not_known}", f"{own['largest']:.4f}"
     yield "median", f"{found['median']:.4f}"

@@ -346,7 +346,7 @@ class Publication:
             [name] = write_flat(
                 place, drawn, release=folder, n_tuples=release.n_tuples, format=format, force=force
             )  # fmt: skip
-        self.flat, self.flat_words = place, flat_words(str(place / name))
+        self.flat, self.flat_words = place, flat_words(str(place / name), drawn[0])
 
 
 def _n_tables(made: Release | PublishedFile) -> int:

@@ -45,7 +45,11 @@ def stata_names(names: list[str]) -> list[str]:
         found.append(own)
     twice = [name for name, own in zip(names, found, strict=True) if found.count(own) > 1]
     if twice:
-        raise OutputError(f"columns {', '.join(map(repr, twice[:5]))} would have one name in Stata")
+        listed = ", ".join(map(repr, twice[:5]))
+        raise OutputError(
+            f"the names of the columns {listed} would become the same name in Stata, which allows only letters, digits "
+            f"and _ in names of at most {_LONGEST_NAME} characters: rename one of them"
+        )
     return found
 
 

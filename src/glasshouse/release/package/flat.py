@@ -20,7 +20,7 @@ from glasshouse.release.package.container.container import manifest_sum
 from glasshouse.release.package.folders import new_folder
 from glasshouse.release.package.listing import write_contents
 from glasshouse.release.package.parts import write_table
-from glasshouse.release.package.readme import FLAT_USE, code
+from glasshouse.release.package.readme import FLAT_USE, code, flat_rows
 from glasshouse.release.package.tables import missing_marks
 
 if TYPE_CHECKING:
@@ -29,12 +29,23 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["FLAT", "flat_note", "flat_words", "no_flat_note", "refuse_inside", "write_flat"]
+    from glasshouse.release.release import Recipe
+
+__all__ = ["FLAT", "flat_note", "flat_words", "no_flat_note", "refuse_inside", "rows_told", "write_flat"]
 
 FLAT: Final = "flat"
 """The folder of a flat table beside ``release`` and ``audit``."""
 
 _README: Final = "README.md"
+_ROWS = {
+    "none": "no row is a real person",
+    "some": "some rows have the quasi-identifiers of a real person, and their other values were drawn at random",
+    "all": "each row has the quasi-identifiers of a real person, and its other values were drawn at random",
+}
+_NOBODY = (
+    "**No row is a real person.** The exact values in each row were drawn at random from what the release says. If a "
+    "row looks like somebody you know, its values need not be those of that person."
+)
 _DRAWN = {
     "learned": (
         "Every table has each person of the release once. A model of the population was learned from the release. "
@@ -94,18 +105,12 @@ def write_flat(
     return [f"{name}.{format}" for name in names]
 
 
-def flat_note(out: Path, n_tables: int) -> str:
-    """A note for users who publish for a spreadsheet and did not ask for a flat table.
-
-    >>> from pathlib import Path
-    >>> print(flat_note(Path("out"), 2))
-    The release has 2 tables, which belong together. For a spreadsheet, draw one flat table from them: glasshouse \
-sample out/release --out out/flat (or publish with --flat). Its rows are drawn at random: no row is a person
-    """
+def flat_note(out: Path, n_tables: int, recipe: Recipe) -> str:
+    """A note for users who publish for a spreadsheet and did not ask for a flat table."""
     command = shlex.join(["glasshouse", "sample", str(out / "release"), "--out", str(out / FLAT)])
     return (
         f"The release has {n_tables:,} tables, which belong together. For a spreadsheet, draw one flat table from "
-        f"them: {command} (or publish with --flat). Its rows are drawn at random: no row is a person"
+        f"them: {command} (or publish with --flat). In it, {flat_rows(recipe)}"
     )
 
 
@@ -122,12 +127,17 @@ def no_flat_note(out: Path, why: str, attributes: Sequence[str] = ()) -> str:
     return f"no flat table for a spreadsheet was drawn, because {why}. To draw one, run: {command}"
 
 
-def flat_words(file: str) -> str:
+def flat_words(file: str, table: pa.Table) -> str:
     """What a flat table is, its uses, and its limits: three sentences."""
     return (
         f"{file} is one table for a spreadsheet, drawn at random from the release: it has as many rows as people were "
-        f"published, and no row is a real person. {FLAT_USE.replace('`', '')}"
+        f"published; {rows_told(table)}. {FLAT_USE.replace('`', '')}"
     )
+
+
+def rows_told(table: pa.Table) -> str:
+    """What the rows of a drawn table have to do with real people."""
+    return _ROWS[table.schema.metadata[b"glasshouse.exact"].decode()]
 
 
 def refuse_inside(folder: Path, release: Path) -> None:
@@ -147,18 +157,18 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
     some = model != "uniform" and tables[0].num_rows != n_tuples
     parts = [
         "# Flat tables" if len(tables) > 1 else "# A flat table",
+        _NOBODY if told["glasshouse.exact"] == "none" else _real_people(told["glasshouse.exact"]),
         (
-            "**No row is a real person.** The rows were drawn at random from a release, whose README says what is "
-            "guaranteed for the people in it. Nothing but the release was read, so these tables say nothing about a "
-            "person that the release does not say."
+            "Nothing but the release was read, so these tables say nothing about a person that the release does not "
+            "say. Its README says what is guaranteed for the people in it."
         ),
         _DRAWN[model] + (f" {_SOME}" if some else ""),
         FLAT_USE,
-        "If a row looks like somebody you know, it is still not that person: its values were drawn at random.",
         (
-            f"There are {len(tables):,} tables. Compute your estimate from each of them. The mean of these estimates "
-            "is your result. Its variance is the mean of the variances within the tables plus (1 + 1 / number of "
-            "tables) times the variance between the estimates."
+            f"There are {len(tables):,} tables. Compute your estimate, and its standard error, from each of them. The "
+            "mean of these estimates is your result. For its variance, add two numbers: the mean of the squared "
+            f"standard errors, and the variance of the {len(tables):,} estimates multiplied by "
+            f"(1 + 1/{len(tables)}). The square root of the sum is the standard error of your result."
         )
         if len(tables) > 1
         else (
@@ -169,3 +179,12 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
         *(f"In the column {code(name)} a missing value is written as {code(mark)}." for name, mark in marks.items()),
     ]
     return "\n\n".join(textwrap.fill(part, 110) for part in parts) + "\n"
+
+
+def _real_people(rows: str) -> str:
+    which = "each row" if rows == "all" else "some rows"
+    return (
+        f"**Do not read a row as a fact about a person.** The quasi-identifiers of {which} are those of a real person, "
+        "because the release publishes them exactly. All other values were drawn at random from what the release says, "
+        "and need not be that person's own."
+    )

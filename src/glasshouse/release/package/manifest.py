@@ -212,7 +212,8 @@ def parse_manifest(content: bytes) -> Manifest:
     if version > FORMAT_VERSION:
         raise SourceError(
             f"the release has format {version}, and this version of Glasshouse reads up to {FORMAT_VERSION}: install a "
-            "newer one"
+            "newer one",
+            advised=True,
         )
     if version < 1:
         _refuse(f"it names the format {version}, which does not exist")

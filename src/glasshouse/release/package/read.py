@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import SourceError
 from glasshouse.release.edition import check_editions
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
-from glasshouse.release.package.container.container import opened
+from glasshouse.release.package.container.container import opened, refused
 from glasshouse.release.package.folders import tidy
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.package.stream import MOST_BYTES, ReleaseStream
@@ -48,7 +48,7 @@ def load(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Release:
                 return _load(container, most_bytes)
             except SourceError as error:
                 if container.is_still_at(folder):
-                    raise SourceError(f"{folder}: {error}", source=folder) from None
+                    raise refused(str(folder), folder, error) from None
         # somebody replaced the release while it was read: read the new one
     raise SourceError(
         f"{folder} was changed again and again while it was read: wait until nobody writes to it, and try again",

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["batches_in", "joined", "table_in"]
 
+
+class TooLarge(Refused):
+    """The table takes too much memory, and the message says what to do."""
+
+
 _CELL: Final = 16  # bytes that reading takes for a cell besides its text
 _BATCH: Final = 1 << 17
 
@@ -40,7 +45,7 @@ def table_in(content: bytes, file: PackagedFile, table: PackagedTable, manifest:
     except SourceError:
         raise
     except Refused as reason:
-        raise SourceError(f"{file.name} is refused: {reason}") from None
+        raise SourceError(f"{file.name} is refused: {reason}", advised=isinstance(reason, TooLarge)) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
         raise SourceError(f"{file.name} is not a table that can be read") from None
     _check_rows(found.num_rows, file, manifest)
@@ -95,7 +100,7 @@ def batches_in(
     except SourceError:
         raise
     except Refused as reason:
-        raise SourceError(f"{file.name} is refused: {reason}") from None
+        raise SourceError(f"{file.name} is refused: {reason}", advised=isinstance(reason, TooLarge)) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
         raise SourceError(f"{file.name} is not a table that can be read") from None
     _check_rows(n_rows, file, manifest)
@@ -188,9 +193,9 @@ def _texts(schema: pa.Schema) -> list[str]:
 
 def _check_room(n_bytes: int, most_bytes: int) -> None:
     if n_bytes > most_bytes:
-        raise Refused(
-            f"it takes more than {counted(most_bytes, 'byte')} of memory: if you trust it, raise the limit "
-            "(most_bytes=)"
+        raise TooLarge(
+            f"it takes more than {counted(most_bytes, 'byte')} of memory: if you trust it, load it in Python with a "
+            "larger limit, gh.load(..., most_bytes=...)"
         )
 
 

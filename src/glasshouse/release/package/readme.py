@@ -20,15 +20,28 @@ from glasshouse.release.package.tables import guarded_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from glasshouse.release.release import Release
+    from glasshouse.release.release import Recipe, Release
 
-__all__ = ["FLAT_USE", "code", "description", "prose", "readme"]
+__all__ = ["FLAT_USE", "code", "description", "flat_rows", "prose", "readme"]
 
 FLAT_USE: Final = (
     "It is good for charts, pivot tables and models, which look at many rows together. It must not be used to count "
     "people in small cells or to look for a person: use `glasshouse query`, which gives counts with intervals."
 )
 """What a flat table is good for, and what it must not be used for."""
+
+
+def flat_rows(recipe: Recipe) -> str:
+    """What the rows of a flat table have to do with real people, before one is drawn."""
+    if recipe.is_exact:
+        return (
+            "each row has the quasi-identifiers of a real person, as the release publishes them, and its other values "
+            "are drawn at random"
+        )
+    return (
+        "no row is a real person, but a row has the quasi-identifiers of one where all cells of that person are exact"
+    )
+
 
 _DECLARED = {
     "tree": (
@@ -189,7 +202,7 @@ def _questions(
         _fenced("python", _in_pandas(release, format, missing, several)),
         "Other tools do not know that a coarse cell stands for one of several values: treat each cell as a category, "
         "or use Glasshouse.",
-        *(_in_spreadsheets() if _can_be_flat(release) else ()),
+        *(_in_spreadsheets(release) if _can_be_flat(release) else ()),
     ]
     return "\n\n".join(sentences)
 
@@ -199,11 +212,11 @@ def _can_be_flat(release: Release) -> bool:
     return len(release.packaged) > 1 and not any(column.kind == "timestamp" for column in release.columns)
 
 
-def _in_spreadsheets() -> tuple[str, str, str]:
+def _in_spreadsheets(release: Release) -> tuple[str, str, str]:
     """What a flat table is, what it is good for and what not, and how to get one where there are several tables."""
     return (
         "A *flat table* is one table for a spreadsheet, drawn at random from the tables of this folder: it has as many "
-        f"rows as people were published, and no row is a real person. {FLAT_USE}",
+        f"rows as people were published; {flat_rows(release.recipe)}. {FLAT_USE}",
         "The publisher may have added one in a folder `flat` beside this folder. To draw one yourself, run this in the "
         "folder of this file:",
         _fenced("sh", "glasshouse sample . --out ../flat"),

@@ -34,6 +34,8 @@ __all__ = ["Signature", "new_key", "refuse_signed", "sign", "signature_in"]
 
 _ABOUT: Final = "glasshouse release signature 1"
 _MOST_TEXT: Final = 200
+_ASK: Final = "do not trust this release before you have asked the publisher which key is right"
+_NEW: Final = "do not use this release: copy it again, or ask the publisher for a new copy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ class Signature:
     def check(self, folder: Path, trusted: str | Path) -> None:
         """Raise `SourceError` unless the holder of a trusted key signed the manifest of this folder."""
         if _hexadecimal(_public_key(Path(trusted))) != self.key:
-            raise SourceError(f"{folder} is signed with another key than that in {trusted}", source=folder)
+            raise SourceError(f"{folder} is signed with another key than that in {trusted}: {_ASK}", source=folder)
         fault = self.fault(folder)
         if fault is not None:
             raise SourceError(fault, source=folder)
@@ -83,7 +85,7 @@ class Signature:
         if mismatch is not None:
             return mismatch
         stranger = stranger_in(folder)
-        return None if stranger is None else f"{folder} is not as it was signed: {stranger}"
+        return None if stranger is None else f"{folder} is not as it was signed, {stranger}: {_NEW}"
 
     def mismatch(self, folder: Path) -> str | None:
         """Why the key that it names did not sign the manifest of a folder; None if it did. No other file is read."""
@@ -92,9 +94,9 @@ class Signature:
                 bytes.fromhex(self.signature), self._signed
             )
         except (InvalidSignature, ValueError):
-            return f"the signature of {folder} was not made with this key, or was changed since"
+            return f"the signature of {folder} was not made with this key, or was changed since: {_ASK}"
         if manifest_sum(folder) != self.manifest:
-            return f"{folder} is not the release that was signed: its manifest was changed"
+            return f"{folder} is not the release that was signed: its manifest was changed: {_NEW}"
         return None
 
     def __str__(self) -> str:
@@ -200,7 +202,7 @@ def _signature(container: Container, folder: Path) -> Signature:
             raise ValueError
         return Signature(**fields)
     except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise SourceError(f"{folder / SIGNATURE} is not the signature of a release", source=folder) from None
+        raise SourceError(f"{folder / SIGNATURE} is not the signature of a release: {_ASK}", source=folder) from None
 
 
 def _is_plain(value: Any) -> bool:

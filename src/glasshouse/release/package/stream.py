@@ -19,7 +19,7 @@ import pyarrow as pa
 from glasshouse.errors import SourceError
 from glasshouse.plural import counted
 from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
-from glasshouse.release.package.container.container import opened
+from glasshouse.release.package.container.container import opened, refused
 from glasshouse.release.package.container.plain_file import MOST_MANIFEST
 from glasshouse.release.package.manifest import MANIFEST, README, SIGNATURE, parse_manifest
 from glasshouse.release.package.reader import batches_in, joined, table_in
@@ -39,10 +39,7 @@ __all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
 MOST_BYTES: Final = 4 << 30
 "Memory that the tables of a release may take, unless the caller of `load` allows more; in a stream, each file."
 
-_INSTEAD: Final = (
-    "`glasshouse verify` reads one file at a time, and `open_release` of `glasshouse.release.package.stream` reads "
-    "the tables in batches"
-)
+_INSTEAD: Final = "check it with `glasshouse verify`, which reads one file at a time"
 _TYPES: Final = {
     "string": pa.string(),
     "integer": pa.int64(),
@@ -70,9 +67,9 @@ def open_release(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Iterator[
         with opened(folder) as container:
             yield ReleaseStream(container, most_bytes)
     except SourceError as error:
-        if error.source is not None:
+        if str(error).startswith(str(folder)):
             raise
-        raise SourceError(f"{folder}: {error}", source=folder) from None
+        raise refused(str(folder), folder, error) from None
 
 
 class ReleaseStream:
@@ -172,7 +169,9 @@ class ReleaseStream:
         if need > self._most_bytes:
             raise SourceError(
                 f"its tables, of up to {counted(rows, 'row')}, take about {need:,} bytes of memory, more than the "
-                f"{self._most_bytes:,} that may be used: if you trust it, raise the limit (most_bytes=). {_INSTEAD}"
+                f"{self._most_bytes:,} that may be used: {_INSTEAD}, or, if you trust it, load it in Python with "
+                f"gh.load(..., most_bytes={2 * need})",
+                advised=True,
             )
         refuse_without_room(
             need * 3 // 2, f"loading {counted(rows, 'row')} of {counted(columns, 'column')}", instead=_INSTEAD
@@ -184,7 +183,7 @@ class ReleaseStream:
         try:
             content = self._container.read(MANIFEST, MOST_MANIFEST)
         except FileNotFoundError:
-            raise SourceError(f"it is not a release: there is no {MANIFEST}") from None
+            raise SourceError(f"it is not a release: there is no {MANIFEST}", advised=True) from None
         return parse_manifest(content)
 
     def _check_listing(self) -> None:
@@ -210,9 +209,10 @@ class ReleaseStream:
         """A file, whole, as it was published."""
         if file.size > most:
             raise SourceError(
-                f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, raise the "
-                "limit (most_bytes=)",
+                f"{file.name} has {counted(file.size, 'byte')}, more than may be read: if you trust it, load it in "
+                f"Python with a larger limit, such as gh.load(..., most_bytes={4 * file.size})",
                 source=file.name,
+                advised=True,
             )
         try:
             content = self._container.read(file.name, file.size)
@@ -253,7 +253,8 @@ def _compare(listed: set[str], found: set[str]) -> None:
         names = ", ".join(map(repr, sorted(found - listed)[:3]))
         raise SourceError(
             f"it has {counted(len(found - listed), 'file that was', 'files that were')} not published with it, such as "
-            f"{names}, so it is not read: move them elsewhere"
+            f"{names}, so it is not read: move them elsewhere",
+            advised=True,
         )
     if listed - found:
         raise SourceError(f"these files are missing: {', '.join(sorted(listed - found))}")

@@ -228,7 +228,7 @@ def tree_words(desk: Desk, text: str | None) -> str:
         return ""
     kind, _, argument = text.partition(":")
     if text.startswith(str(desk.workspace.folder)):
-        return "a tree of your own"
+        return "a taxonomy of your own"
     length = "1 character" if argument == "1" else f"{argument} characters"
     words = {
         "prefix": f"codes of {length}, which are shortened from the end",
@@ -236,4 +236,4 @@ def tree_words(desk: Desk, text: str | None) -> str:
         "dates": f"dates shortened to {argument.replace(',', ', ')}",
         "quantiles": f"{argument} ranges with about equally many people",
     }
-    return words.get(kind, "a tree in a file")
+    return words.get(kind, "a taxonomy in a file")

@@ -41,7 +41,7 @@ def ask(
     answer = query(loaded, sql, model=model)
     truths: list[tuple[Any, ...]] | None = None
     if table is not None:
-        tell.progress("counting the truth", 0, 0)
+        tell.progress("counting the true values", 0, 0)
         truths = true_answer(steward_table(table, release), answer.question, answer.keys)
     measures = [measure.name for measure in answer.question.measures]
     return {

@@ -128,6 +128,7 @@ def somebody(
     contents = Published.of(loaded, found.column)
     return {
         **_seen(found, contents, found.n_people - 1),
+        "attack": asked["attack"],
         "person": "the person that you described",
         "notes": [*notes, *found.notes],
     }
@@ -374,6 +375,7 @@ def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[
     summary = {**summary_of(found), "adversary": asked["attack"]}
     learned: Any = getattr(found, "cost", None)
     return {
+        "attack": asked["attack"],
         **{name: summary[name] for name in ("people", "largest", "median", "limit", "people_above", "people_unknown")},
         "unless_known": summary.get("unless_known"),
         "how": HOW.get(summary["how"], summary["how"]),

@@ -84,6 +84,7 @@ def _facts(trial: Trial) -> dict[str, Any]:
     return {
         **promise_of(release),
         "meaning": layout_of(release.recipe).meaning,
+        "exact": release.recipe.is_exact,
         "linked": layout_of(release.recipe).counted is not None,
         "notices": [*trial.table.notices, *unused_taxonomies(trial.table, release.recipe)],
         "n_people": trial.table.n_tuples,

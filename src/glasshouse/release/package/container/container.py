@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["MANIFEST", "Container", "holds_release", "is_archive", "manifest_sum", "opened"]
+__all__ = ["DAMAGED", "MANIFEST", "Container", "holds_release", "is_archive", "manifest_sum", "opened", "refused"]
 
 MANIFEST: Final = "datapackage.json"
+DAMAGED: Final = "Do not use this release: copy it again, or ask the publisher for a new copy"
+"""What to do with a release that is damaged or was changed."""
 
 
 class Container(Protocol):
@@ -86,14 +88,19 @@ def opened(path: Path) -> Iterator[Container]:
                 file = held.enter_context(os.fdopen(descriptor, "rb", closefd=False))
                 found = _Archive(descriptor, ZipMembers(file))
             else:
-                raise SourceError("it is neither a folder nor a zip archive")
+                raise SourceError("it is neither a folder nor a zip archive", advised=True)
         except SourceError as error:
-            raise SourceError(f"{path} is not a release: {error}", source=path) from None
+            raise refused(f"{path} is not a release", path, error) from None
         except (OSError, ValueError):
             raise SourceError(
                 f"{path} is not a release: it cannot be read as a folder or a zip archive", source=path
             ) from None
         yield found
+
+
+def refused(what: str, path: Path, error: SourceError) -> SourceError:
+    """The error for a release that is not read, with what to do; most often it is damaged or was changed."""
+    return SourceError(f"{what}: {error}" if error.advised else f"{what}: {error}. {DAMAGED}", source=path)
 
 
 def is_archive(path: Path) -> bool:
@@ -150,4 +157,4 @@ def _listdir(folder: int) -> set[str]:
     try:
         return set(os.listdir(folder))
     except OSError:
-        raise SourceError("the folder cannot be read") from None
+        raise SourceError("the folder cannot be read: ask its owner for the right to read it", advised=True) from None

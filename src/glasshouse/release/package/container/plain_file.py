@@ -38,15 +38,15 @@ def read_bounded(name: str, folder: int, most: int) -> bytes:
         raise
     except OSError as error:
         reason = (
-            "a link, which Glasshouse does not follow"
+            "a link, which Glasshouse does not follow: put the file itself in its place"
             if error.errno == errno.ELOOP
-            else "a file that you are not allowed to read"
+            else "a file that you are not allowed to read: ask its owner for the right to read it"
         )
-        raise SourceError(f"{name} cannot be read: it is {reason}") from None
+        raise SourceError(f"{name} cannot be read: it is {reason}", advised=True) from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise SourceError(f"{name} cannot be read: it is not a regular file")
+            raise SourceError(f"{name} cannot be read: it is a folder or a device, not a file")
         if found.st_size > most:
             raise SourceError(f"{name} has {counted(found.st_size, 'byte')}, where at most {most:,} are expected")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
@@ -66,7 +66,9 @@ def opened_folder(name: str, folder: int) -> Iterator[int]:
         raise
     except OSError:
         raise SourceError(
-            f"{name} cannot be read: it is not a folder, or it is a link, which Glasshouse does not follow"
+            f"{name} cannot be read: it is not a folder, or it is a link, which Glasshouse does not follow: put the "
+            "folder itself in its place",
+            advised=True,
         ) from None
     try:
         yield descriptor
