@@ -378,7 +378,7 @@ def recipe(part: str, **changed: Any) -> Callable[[dict[str, Any]], None]:
         ("boxes.csv", recipe("principle", ell="../x"), "recipe that this version"),
         ("boxes.csv", recipe("principle", name="by-column", columns=7), "recipe that this version"),
         ("boxes.csv", recipe("method", name="magic"), "recipe that this version"),
-        ("boxes.csv", recipe("recoding", name="magic"), "does not know its recoding"),
+        ("boxes.csv", recipe("recoding", name="magic"), "does not know the recoding"),
         ("boxes.csv", recipe("recoding", name="anatomy"), "a table that counts each sensitive column"),
         ("boxes.csv", recipe("recoding", name="permutation"), "the one table"),
         ("anatomy.csv", recipe("recoding", name="boxes"), "the one table"),

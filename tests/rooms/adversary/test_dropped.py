@@ -432,9 +432,9 @@ def test_the_report_counts_an_attacker_who_knows_which_value_was_cut() -> None:
     levels = [one["level"] for one in facts["cautions"] if told in one["text"]]
     assert levels
     assert set(levels) == {"attention"}
-    assert "up to 20 people above 1/2, if the attacker knows which value was too frequent" in page
+    assert "up to 20 people above 1/2, if the attacker knows which value was so frequent that some" in page
     assert "nobody above 1/2" not in page
-    assert "people above 1/2 if the attacker does not know which value was too frequent" in page
+    assert "people above 1/2 if the attacker does not know which value was so frequent that some" in page
 
 
 def test_the_report_still_stops_where_those_who_do_not_know_it_are_above_the_limit() -> None:

@@ -325,7 +325,7 @@ WRONG = {
     "after quotes": ('[columns."a.b \\"c\\""]\ntop = "x"\n', 2, 1, "top must be a number or a date"),
     "a dotted key": ("roles.foo = 1\n", 1, 1, "no key 'foo' in [roles]"),
     "an array of tables": ("[[roles]]\nquasi = ['a']\n", 1, 1, "roles must be a section"),
-    "a domain in a file": ('[recoding]\nname = "perturbed"\ndomain = "@nowhere"\n', 3, 1, "cannot be read"),
+    "a domain in a file": ('[recoding]\nname = "perturbed"\ndomain = "@nowhere"\n', 3, 1, "there is no file nowhere"),
 }
 
 

@@ -45,7 +45,7 @@ def test_the_default_protects_columns_jointly_each_in_a_table_of_its_own() -> No
     assert release.recipe.recoding["k"] == 3  # the largest l
     assert release.guarantee.promise.endswith(JOINTLY)
     assert "Theorem J1" in release.guarantee.theorem
-    assert any("knows both" in limit for limit in release.guarantee.limits)
+    assert any("how the columns depend on each other" in limit for limit in release.guarantee.limits)
     assert any("left out, chosen at random" in limit for limit in release.guarantee.limits)
     assert promised_by_recipe(release) == release.guarantee
 
