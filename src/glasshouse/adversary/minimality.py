@@ -125,7 +125,7 @@ class Minimality(Attack):
         if published.kind not in ("boxes", "anatomy", "permutation"):
             raise NotSupported(
                 f"the attack minimality does not support the recoding {release.layout.name}",
-                instead="it is defined only where every group is published separately, generalized or by anatomy",
+                instead="attack a release with the recoding 'boxes', 'taxonomies', 'anatomy' or 'permutation'",
             )
         notes = []
         if knowledge.prior is not None:
@@ -142,8 +142,8 @@ class Minimality(Attack):
         board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
             notes.append(
-                "under local recoding the minimality attack learns nothing, because minimality depends only on the "
-                "values of the groups"
+                "under local recoding the minimality attack learns no more than the groups show, because minimality "
+                "depends only on the values of the groups: these are the probabilities without it"
             )
             linked = Removal().believe(task)
             notes = list(dict.fromkeys([*linked.notes, *notes]))
@@ -399,7 +399,7 @@ class _Group:
                         f"a group of {counted(sum(self.whole), 'record')} has more than "
                         f"{counted(self.most_worlds, 'possible assignment')} of values to people, which are too many "
                         "to count",
-                        instead="raise most_worlds, or attack a release with smaller groups",
+                        instead="raise the limit (most_worlds=, in Python), or attack a release with smaller groups",
                     )
                 orders = factorial(present) // prod(map(factorial, free))
                 everybody = tuple(n + fixed[value] for value, n in enumerate(free))

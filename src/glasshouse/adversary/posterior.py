@@ -271,7 +271,7 @@ class Posterior:
             if row in self.knowledge.corrupted_rows():
                 return f"the attacker already knows the value of {person}"
             absent = f"{person} fits no published record, and is not in the table"
-            return absent if self.presence[kind] == 0 else f"each of these values has the probability 0 for {person}"
+            return absent if self.presence[kind] == 0 else f"no value has a probability above 0 for {person}"
         best = start + int(np.argmax(self.beliefs[start:stop]))
         code, belief = int(self.codes[best]), float(self.beliefs[best])
         what = f"{person} has {_text(self.values[code])} with probability {belief:.4f}"

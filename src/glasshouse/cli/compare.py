@@ -171,6 +171,8 @@ def _refuse_beside_policy(given: dict[str, Any]) -> None:
 
 
 def _show(found: Comparison, out: Path | None) -> None:
+    from glasshouse.comparing.comparison import COLUMNS_EXPLAINED
+
     say(f"{found.principle}: {counted(found.n_tuples, 'record')}", "")
     for heading, linking in (
         ("Ways to publish that protect also against an attacker who knows the algorithm:", False),
@@ -180,6 +182,7 @@ def _show(found: Comparison, out: Path | None) -> None:
         if rows:
             say(heading)
             _print(rows, found.recommended)
+    say(COLUMNS_EXPLAINED, "")
     for ways, why in {**found.failures, **found.left_out}.items():
         say(f"{ways}: {why}")
     say("", f"* Recommended: {found.reason}", *found.notes)

@@ -62,7 +62,7 @@ def _both_ways(patients: Microdata) -> dict[str, str]:
     found = {}
     for name, beliefs in _reverse_engineered(patients, ELL).items():
         if beliefs.how == "bound":
-            found[name] = f"no probability is above {beliefs.worst().belief:.2f} (proved by Theorem M2)"
+            found[name] = f"no probability is above {beliefs.worst().belief:.2f} (a theorem proves this)"
         else:
             above = f"for {beliefs.share_above():.0%} of the patients, the probability is above 1/{ELL}"
             found[name] = f"{beliefs.explain(beliefs.worst().person)}; {above}"

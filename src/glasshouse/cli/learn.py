@@ -111,13 +111,14 @@ def _sentences(population: Population) -> list[str]:
     if not population.fitted.is_used:
         found += [
             (
-                "No model is used. A model was fitted to four fifths of the groups. It must predict the other fifth "
-                f"better than the overall shares do, by at least 2 standard errors. It is {_standard_errors(z)}."
+                f"No model of {population.column} is used. A model was fitted to four fifths of the groups. It must "
+                "predict the other fifth better than the overall shares do, by at least 2 standard errors. It is "
+                f"{population.fitted.standard_errors}."
             ),
             f"So answers assume that {population.column} does not depend on {names} within a group.",
         ]
         if population.model == "cells":
-            found.append("The distribution of people inside the published cells was learned, and is used.")
+            found.append("Only the distribution of people inside the published cells was learned, and is used.")
         return found
     found += [
         "A model was learned, and is used. It was fitted to four fifths of the groups. It predicts the other fifth "
@@ -131,7 +132,3 @@ def _sentences(population: Population) -> list[str]:
             "it; the others stay near 0, which means no influence."
         )
     return found
-
-
-def _standard_errors(z: float) -> str:
-    return f"{z:.1f} standard errors better" if z >= 0 else f"{-z:.1f} standard errors worse"

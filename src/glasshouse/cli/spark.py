@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["publish_on_spark"]
 
 _HERE = "local[*]"
+_NO_DATABASE = (
+    "--engine spark reads files and writes folders, not databases: use --engine memory, or give a file and leave --to, "
+    "--table and --query out"
+)
 _WITHOUT = {
     "flat": "--engine spark cannot draw a flat table: leave --flat out, and run glasshouse sample on the release "
     "afterwards",
     "threads": "--threads has no effect with --engine spark: say how many tasks run at once with --master, as in "
     "--master 'local[4]'",
-    "to": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
-    "table": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
-    "query": "--engine spark reads files and writes folders, not databases: leave --to, --table and --query out",
+    **dict.fromkeys(("to", "table", "query"), _NO_DATABASE),
 }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "FILES", "Comparison", "Row", "cannot_write", "label_of", "own_folder"]
+__all__ = ["COLUMNS", "COLUMNS_EXPLAINED", "FILES", "Comparison", "Row", "cannot_write", "label_of", "own_folder"]
 
 FILES = ("comparison.html", "comparison.csv", "comparison.json", "frontier.svg")
 _RELEASE = "datapackage.json"
@@ -33,6 +33,13 @@ _TWIN = (
     "recommendation reveals nothing about anybody's value. A recommendation by the true values could reveal "
     "something about them."
 )
+COLUMNS_EXPLAINED = (
+    "probability: the largest that an attacker has for any value of a person; cost: how much more often an attacker "
+    "who learns a model guesses right about people in the table than about others; error: mean relative error of "
+    "answers; KL: difference from the true distribution (Kullback-Leibler divergence); group: average number of "
+    "records in a group"
+)
+"What the columns of the printed table are."
 _TRUTH = (
     "Measured on the true sensitive values. The recommendation depends on them, so an attacker who sees it can learn "
     "from it, and no guarantee covers this. To avoid this, compare without the true values."
@@ -281,7 +288,7 @@ class Comparison:
         for row in self.rows:
             if not row.failed:
                 lines.append(f"{row.way:{wide}}  {row.adversary:<16} {_belief(row):<16} {_numbers(row)}".rstrip())
-        lines += [f"{ways}: {why}" for ways, why in self.failures.items()]
+        lines += [COLUMNS_EXPLAINED, *(f"{ways}: {why}" for ways, why in self.failures.items())]
         return in_lines([*lines, "", f"Recommended: {self.reason}", *self.notes, self.caution])
 
 

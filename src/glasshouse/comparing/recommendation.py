@@ -24,8 +24,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from glasshouse.plural import counted
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,6 +71,7 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
     aware, holding, allowed = _allowed(measured, presence)
     choice = _affordable(allowed)
     best = _best(choice, preferred)
+    tied = len(aware) < sum(row.adversary != "linking" and keeps(row) for row in measured)
     notes = [
         *_overturned(rows, best, preferred, presence),
         *_costly(best, [row for row in allowed if row not in choice]),
@@ -80,7 +79,7 @@ def recommend(rows: Sequence[Row], *, preferred: tuple[str, str], presence: str 
         *_linking(best, measured),
         *_useless(best),
     ]
-    reason = _reason(best, choice, aware=bool(aware), all_of=len(choice) == len(allowed))
+    reason = _reason(best, choice, aware=bool(aware), tied=tied, spared=len(choice) < len(allowed))
     if best.cost is not None:
         reason = f"{reason.removesuffix('.')}; {_cost(best)}."
     return Recommendation(row=best, reason=reason, notes=tuple(notes))
@@ -146,7 +145,7 @@ def _name(row: Row) -> str:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> str:
+def _reason(best: Row, choice: Sequence[Row], *, aware: bool, tied: bool, spared: bool) -> str:
     if not aware:
         return (
             f"{best.way}, with a mean error of {_percent(best)}. Use it with care: none of the ways protects against "
@@ -154,18 +153,22 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, all_of: bool) -> s
             "who links people to the release."
         )
     hides = "" if best.shows_presence else ", and does not show who is in the table"
-    sparing = (
-        ""
-        if all_of
-        else (
-            " and from which an attacker who learns a model does not gain much more than from another way with at most "
-            "twice the mean error"
+    why = f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. "
+    if tied:
+        why += (
+            "Ways whose groups depend on each other were set aside: they protect little against an attacker who knows "
+            "even a little about people. "
         )
-    )
-    why = (
-        f"{best.way}: it protects against an attacker who knows the algorithm ({_belief(best)}){hides}. Of the "
-        f"{counted(len(choice), 'way')} for which this is true{sparing}, "
-    )
+    if spared:
+        why += (
+            "Ways from which an attacker who learns a model gains much more than from another way were set aside, if "
+            "the mean error of that other way is at most twice as large. "
+        )
+    if len(choice) == 1:
+        only = "only way left" if tied or spared else "only way for which this is true"
+        return f"{why}It is the {only}; its mean error is {_percent(best)}{_baseline(best)}."
+    which = "ways that are left" if tied or spared else "ways for which this is true"
+    why += f"Of the {len(choice)} {which}, "
     others = [row for row in choice if _name(row) != _name(best)]
     if not others:
         return f"{why}it gives the best answers, with a mean error of {_percent(best)}{_baseline(best)}."
@@ -253,7 +256,10 @@ def _costly(best: Row, aside: Sequence[Row]) -> list[str]:
 def _exact(best: Row, holding: Sequence[Row], preferred: tuple[str, str]) -> list[str]:
     """What could be had if it were no secret who is in the table; or that it is shown."""
     if best.shows_presence:
-        return [f"{best.recoding} publishes exact quasi-identifiers: anybody can see who is in the table."]
+        return [
+            f"{best.recoding} publishes exact quasi-identifiers: an attacker who knows those of a person can see "
+            "whether the person is in the table."
+        ]
     exact = [row for row in holding if row.shows_presence]
     if not exact:
         return []

@@ -89,6 +89,6 @@ def left_open(independent: Independent, share: Fraction | None) -> str:
         return f"{whom} may become certain of a value"
     percent = ceil(100 * belief_bound(share, _TOLD))
     return (
-        f"{whom} can be more certain: if the attacker knows that one value, compared with another value, is up to "
-        f"{_TOLD} times as probable for some people as for others, a probability may reach {percent} %"
+        f"{whom} can be more certain: for example, if the attacker knows that the odds of one value against another "
+        f"are up to {_TOLD} times as high for some people as for others, a probability may reach {percent} %"
     )

@@ -105,7 +105,7 @@ def publish_marginals(
     if before.editions:
         raise NotSupported(
             "marginals cannot be added to a release with editions",
-            instead="use its one table of people to answer your questions",
+            instead="use its only table of quasi-identifiers for all questions",
         )
     batches = _batches(out / "audit" / "partition.parquet", table)
     kept = np.flatnonzero(batches.labels >= 0)

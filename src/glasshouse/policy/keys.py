@@ -262,7 +262,7 @@ def refuse_unknown(document: Document, keys: Keys, what: str, name: str, known: 
 
 def _check_known(document: Document, table: Keys, name: str, known: Collection[str]) -> None:
     if name not in known:
-        what = f"key {name[:60]!r} in [{'.'.join(table)}]" if table else f"table [{name[:60]}]"
+        what = f"setting {name[:60]!r} in [{'.'.join(table)}]" if table else f"section [{name[:60]}]"
         refuse_unknown(document, (*table, name), what, name, known)
 
 

@@ -144,7 +144,8 @@ def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -
     for step in steps:
         lines += ["", *_paragraph(f"{'Or: ' if lines else ''}{step['promise']}")]
         lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
-    head = f"To publish the table with these roles{', after you have corrected or accepted each caution' * cautions}"
+    you = "After you have corrected or accepted each caution, you" if cautions else "You"
+    head = f"{you} can publish the table with these roles like this:"
     return ("", head, *lines, *_closing(lines)) if lines else ()
 
 

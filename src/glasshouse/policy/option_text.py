@@ -232,7 +232,7 @@ _CALL = r"\w\([^()]*\)"  # an example of Python, which is left as it is
 _VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^{}]*\}|True|False|\.\.\.|(?=[\s),.;:]|$)"""
 _ARGUMENT = re.compile(rf"{_CALL}|(?<![\w'\"-])(?P<name>[a-z]\w*)=(?P<value>{_VALUE})")
 _TAXONOMY = re.compile(r"\bTaxonomy\.(?P<kind>[a-z]+)\b(?:\(\w+=(?P<size>[^(),]*)\))?")
-_CHOICES = {"taxonomies": "taxonomy", "ordered": "order"}
+_CHOICES = {"taxonomies": "taxonomy", "ordered": "order", "p": "retention"}
 _OPTIONS = {**_CHOICES, "bins": "bin", "parameters": "with"}
 _FLAGS = {"weighted=False": "--unweighted", "partition=False": "--no-partition"}
 _PLACEHOLDERS = {"taxonomy": "FILE", "order": "A,B,C", "bin": "TAXONOMY"}

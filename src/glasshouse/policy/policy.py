@@ -123,7 +123,7 @@ def _check_parameters(document: Document, choices: Mapping[str, Any]) -> None:
         known = [field.name for field in fields(classes[name])]
         for parameter in choices.get(parameters, ()):
             if parameter not in known:
-                what = f"key {parameter[:60]!r} in [{table}], nor such a parameter of {name!r}"
+                what = f"setting {parameter[:60]!r} in [{table}], nor such a parameter of {name!r}"
                 refuse_unknown(document, (table, parameter), what, parameter, [*TABLES[table], *known])
 
 

@@ -51,6 +51,11 @@ class Fitted:
         """Whether the release teaches enough for the model to be used."""
         return self.z >= _ENOUGH
 
+    @property
+    def standard_errors(self) -> str:
+        """How much better or worse than base rates the model fits groups that were held out, in words."""
+        return f"{abs(self.z):.1f} standard errors {'better' if self.z >= 0 else 'worse'}"
+
 
 def fitted(
     regression: Regression, random: np.random.Generator, report: Callable[[float], None] = lambda _: None

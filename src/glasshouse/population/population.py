@@ -103,10 +103,9 @@ class Population:
         by = ", ".join(self.points.names)
         if not self.column:
             return f"Population({by}; {self.model})"
-        z = self.fitted.z
         gain = (
-            f"it predicts groups that were set aside for testing {'better' if z >= 0 else 'worse'} than the overall "
-            f"frequencies do, by {abs(z):.1f} standard errors"
+            f"it predicts groups that were set aside for testing {self.fitted.standard_errors} than the overall "
+            "frequencies do"
         )
         return f"Population({self.column!r} by {by}; {self.model}, {gain})"
 

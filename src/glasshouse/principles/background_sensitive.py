@@ -102,7 +102,7 @@ class BackgroundSensitive(Principle):
         """
         if self.bound is None:
             raise InputError(
-                f"{self.title} states no bound: give a bound, or give a retention (then the bound that it achieves "
+                "no bound is stated (rho2= or delta=): give one, or give a retention (then the bound that it achieves "
                 "is reported)"
             )
         bound, n_values = self.bound, self._checked(n_values)
@@ -407,12 +407,12 @@ an attacker with any assumptions about single values
         """Say what it means for a person.
 
         >>> DeltaGrowth(delta=0.24, k=6).for_person("income", "an attacker")
-        "No probability about anybody's income grows by more than 24 percentage points through the release, even to an \
-attacker."
+        "No probability about anybody's income grows by more than 24 percentage points through the release, even for \
+an attacker."
         """
         most = "a bound that follows from the retention" if self.delta is None else _points(self.delta)
         grows = f"No probability about anybody's {value} grows by more than {most} through the release"
-        return f"{grows}, even to {attacker}."
+        return f"{grows}, even for {attacker}."
 
     def prevents(self, p: Fraction, n_values: int, bound: Fraction) -> bool:
         """Whether retention ``p`` on a domain of ``n_values`` lets no probability grow by more than ``bound``."""

@@ -322,10 +322,11 @@ attacker can rule out 2 values."
         if nearest is None:
             distinct = int(whole.distinct[0])
             there = f"there {'are' if distinct > 1 else 'is'} only {distinct:,} different value{'s' * (distinct > 1)}"
+            smaller = f"with this l, no c is possible: ask for an l of at most {distinct:,}"
             return Infeasible(
                 (
                     f"{self.title} is not possible for this table: {there}{of_column(column)}, but at least "
-                    f"{self.ell:,} are needed; with this l, no c is possible: ask for a smaller l"
+                    f"{self.ell:,} are needed; {smaller if distinct > 1 else SAME}"
                 ),
                 principle=self,
                 column=column,

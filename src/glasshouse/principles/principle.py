@@ -165,9 +165,9 @@ class Principle:
 
     @property
     def title(self) -> str:
-        """The principle with its numbers, as in "8-diversity"; "any" for one that is left open."""
+        """The principle with its numbers, as in "8-diversity"; of one that is left open, its name."""
         numbers = {f.name: _readable(getattr(self, f.name)) for f in fields(self)}
-        return self.titled.format_map({name: "any" if value is None else value for name, value in numbers.items()})
+        return self.titled.format_map({name: name if value is None else value for name, value in numbers.items()})
 
     def describe(self, column: str | None = None) -> str:
         """Say in one sentence what holds, for manifests; ``column`` is the sensitive column."""

@@ -167,7 +167,7 @@ def _check_order(domain: Domain) -> None:
         )
     if domain.missing:
         raise DomainError(
-            f"column {domain.name!r} has missing values, which have no place in its order: drop them or use "
-            "distance='equal'",
+            f"column {domain.name!r} has missing values, which have no place in its order: leave out the rows with "
+            "a missing value (missing='drop'), or use distance='equal'",
             column=domain.name,
         )

@@ -118,7 +118,10 @@ class Anatomy(Separated):
 
     def theorem(self) -> str:
         """Say why the guarantee for the groups holds for the published tables."""
-        return "the two tables show only how often each sensitive value occurs in a group (ANATOMY Theorem 1)"
+        return (
+            "of the sensitive values, the published tables show only how often each occurs in a group "
+            "(ANATOMY Theorem 1)"
+        )
 
     def recode(self, table: Microdata, groups: Groups, **_unused: object) -> dict[str, pa.Table]:
         """Rewrite ``groups`` of ``table`` as QIT and ST; nothing is random, group numbers are taken as they come."""

@@ -158,7 +158,7 @@ class Angel(Recoding):
         if self.k is not None and self.k < requirement.anonymity:
             raise NotSupported(
                 f"k-anonymity with k = {requirement.anonymity} cannot be guaranteed in buckets of k = {self.k}",
-                instead=f"give ANGEL a k of at least {requirement.anonymity}",
+                instead=f"give the recoding 'angel' a k of at least {requirement.anonymity}",
             )
         self._of_cells.check(table, requirement)
         self.tables(table)

@@ -132,8 +132,7 @@ class Perturbed(Recoding):
         if requirement.target is None:
             raise NotSupported(
                 "the recoding 'perturbed' cannot guarantee a principle about groups",
-                instead="ask for RhoBreach or DeltaGrowth, which limit the attacker's probability after the values "
-                "were replaced at random",
+                instead="ask for a limit on the attacker's probability: RhoBreach (rho1=) or DeltaGrowth (delta=)",
             )
         if not method.disjoint:
             raise NotSupported(
@@ -150,7 +149,8 @@ class Perturbed(Recoding):
         if requirement.columns:
             raise NotSupported(
                 f"{OWNER} cannot use groups made for {requirement.describe()}, which looks at sensitive values",
-                instead="ask for RhoBreach or DeltaGrowth, whose groups depend on quasi-identifiers alone",
+                instead="ask for a limit on the attacker's probability, for which groups depend on quasi-identifiers "
+                "alone: RhoBreach (rho1=) or DeltaGrowth (delta=)",
             )
 
     def meaning(self, domain: Domain) -> str:
@@ -194,11 +194,7 @@ class Perturbed(Recoding):
         A target without a bound leaves a given retention as it is; ``n_values`` is the size of the sensitive domain.
         """
         if target.bound is None:
-            if self.p is None:
-                raise InputError(
-                    "the retention p (the probability that a value is kept) is not known: give p, or a bound for "
-                    f"the {target.title}, from which p is calculated"
-                )
+            self._retention()  # which must be given
             return self
         largest = target.largest_retention(n_values)
         if self.p is None and largest > 0:
@@ -231,6 +227,8 @@ class Perturbed(Recoding):
             )
         n_values = len(self.domain)
         achieved = target.achieving(p, n_values)
+        if achieved is None and target.bound is None:
+            return _no_claim(f"a retention of {plain(p)} is too large for any bound")
         if achieved is None or (target.bound is not None and not target.prevents(p, n_values, target.bound)):
             return _no_claim(f"a retention of {plain(p)} does not meet the {target.title}")
         asked = achieved if target.bound is None else target
@@ -333,8 +331,8 @@ class Perturbed(Recoding):
     def _retention(self) -> Fraction:
         if self.p is None:
             raise InputError(
-                "the retention p (the probability that a value is kept) is not known: give p (p=), or a bound from "
-                "which p is calculated (meeting=)"
+                "the retention p (the probability that a value is kept) is not known: give it (p=), or give the bound "
+                "from which it is calculated (rho2= or delta=)"
             )
         return self.p
 
@@ -402,8 +400,8 @@ def _value(text: str, code_of: Mapping[str, int], observed: Domain) -> Any:
         return pa.scalar(text).cast(observed.values.type).as_py()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DomainError(
-            f"the domain declared for column {observed.name!r} has a value that is not of its type, "
-            f"{observed.values.type}",
+            f"the domain declared for column {observed.name!r} has the value {text!r}, which is not of the type of the "
+            f"column ({observed.kind}): correct it, or leave it out",
             column=observed.name,
             values=[text],
         ) from None
@@ -418,11 +416,13 @@ def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weight
     if not len(outside):
         return
     missing = column.domain.missing_code if column.domain.missing else -1
-    gaps = f", {counts[missing]:,} of them missing (declare None)" if missing in outside else ""
+    gaps, instead = "", "declare every value that a person may have"
+    if missing in outside:
+        gaps = f", {counts[missing]:,} of these records without a value"
+        instead += ", and leave out the records without one (missing='drop') or, in Python, declare None"
     raise DomainError(
         f"column {column.name!r} has {counted(len(outside), 'value')}, in "
-        f"{counted(int(counts[outside].sum()), 'record')}, outside its declared domain{gaps}: "
-        "declare every value that a person may have",
+        f"{counted(int(counts[outside].sum()), 'record')}, outside its declared domain{gaps}: {instead}",
         column=column.name,
         values=[None if code == missing else column.domain.texts[code] for code in outside.tolist()],
     )

@@ -216,11 +216,11 @@ class Recoding:
         ]
         if n_suppressed:
             limits.append(
-                f"{n_suppressed:,} of {counted(n_whole, 'record')} {'was' if n_suppressed == 1 else 'were'} left out. "
-                "They were chosen at random among those "
-                "with the most frequent sensitive values, and nothing is guaranteed for these people: if an "
-                "attacker knows that a person is in the table but not in the release, the attacker knows that the "
-                "person has such a value; and a person who is only known to be in the table may have been left out"
+                f"{n_suppressed:,} of {counted(n_whole, 'record')} {'was' if n_suppressed == 1 else 'were'} left out, "
+                "chosen at random among those with the most frequent sensitive values. Nothing is guaranteed for "
+                "people who were left out: if an attacker knows that a person is in the table but not in the release, "
+                "the attacker knows that the person has such a value; and a person who is only known to be in the "
+                "table may have been left out"
             )
         return Guarantee(
             promise=promise,

@@ -116,8 +116,8 @@ class Contents:
         if not self.seats:
             raise NotSupported(
                 f"no table of the release links quasi-identifiers to {self.column}",
-                instead="there is nothing to attack: the release shows how often each value occurs, but not which "
-                "people have it",
+                instead="the release shows how often each value occurs, but not which people have it, so nobody can "
+                "be attacked, and a question can only be about quasi-identifiers",
             )
 
     @cached_property
@@ -142,7 +142,8 @@ class Contents:
             )
         column = sensitive[0] if column is None else column
         if column not in sensitive:
-            raise InputError(f"{column!r} is not a sensitive column of the release: {', '.join(sensitive)}")
+            known = f"{'one of ' * (len(sensitive) > 1)}{', '.join(sensitive)}"
+            raise InputError(f"{column!r} is not a sensitive column of the release: name {known}")
         _refuse_too_large(release)
         if release.layout.size is not None:
             return cls._sample(release, column)

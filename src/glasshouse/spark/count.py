@@ -198,12 +198,14 @@ def _check_identifier(frame: DataFrame, column: Column, name: str) -> None:
     ).to_pylist()[0]
     if told["there"] < told["rows"]:
         raise DomainError(
-            f"the identifier {name!r} is missing in {counted(told['rows'] - told['there'], 'row')}", column=name
+            f"the identifier {name!r} is missing in {counted(told['rows'] - told['there'], 'row')}: fill it in, or "
+            "remove such rows",
+            column=name,
         )
     if told["different"] < told["rows"]:
         raise InputError(
             f"{counted(told['rows'] - told['different'], 'row has', 'rows have')} the same value in the identifier "
             f"column {name!r} as another row. The guarantee needs one row for each person: combine the rows of each "
-            "person into one. If you leave the identifier out instead, only each row is protected, and a person with "
-            "several rows is protected less"
+            "person into one. If you leave the identifier out instead, each row is protected as if it were a "
+            "person, and a person with several rows is protected less"
         )

@@ -365,7 +365,7 @@ def _translated(error: BaseException, folder: Path) -> GlasshouseError | None:
         )
     if what.startswith("versions"):
         return NotSupported(
-            f"the workers of Spark would write other bytes than the driver ({what.removeprefix('versions; ')})",
+            f"the workers of Spark have other versions than the driver ({what.removeprefix('versions; ')})",
             instead="install the same versions on all machines",
         )
     return SparkFailed(f"Spark stopped ({what}). {_AGAIN}")

@@ -129,12 +129,14 @@ class Coder:
         values = batch.pop(self._weights)
         if not pa.types.is_integer(values.type) or values.null_count:
             raise SchemaError(
-                f"the weights {self._weights!r} must be whole numbers without missing values: each is the number of "
-                "people in a row"
+                f"the weights {self._weights!r} must be whole numbers without missing values: each says how many "
+                "people its row stands for"
             )
         stands_for: NDArray[np.int64] = values.to_numpy(zero_copy_only=False).astype(np.int64)
         if len(stands_for) and int(stands_for.min()) < 1:
-            raise SchemaError(f"the weights {self._weights!r} must be 1 or more: each is the number of people in a row")
+            raise SchemaError(
+                f"the weights {self._weights!r} must be 1 or more: each says how many people its row stands for"
+            )
         return stands_for
 
     def intake(self, options: Options) -> Intake:

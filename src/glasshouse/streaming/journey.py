@@ -241,7 +241,7 @@ def _refuse_all_at_once(plan: Plan) -> None:
         raise NotSupported(
             f"{plan.kinds.n_people:,} people cannot be divided by the method {plan.method.name!r}, which needs all "
             f"of them in memory at once and can take at most {_AT_ONCE:,}",
-            instead=f"use a method that divides by counts: {', '.join(others)}",
+            instead=f"use a method that does not need everybody in memory at once: {', '.join(others)}",
         )
 
 
@@ -328,5 +328,5 @@ def _recheck(folder: Path, engine: Engine) -> Verification:
     if not achieved.holds:
         broken: Sequence[Any] = [check for check in achieved.checks if not check.holds]
         what = broken[0].asked if broken else "their guarantee"
-        raise GuaranteeBroken(f"the published tables break {what}", group=broken)
+        raise GuaranteeBroken(f"the published tables do not pass this check: {what}", group=broken)
     return achieved

@@ -143,7 +143,7 @@ def _begin_with(desk: Desk, file: str | Path | None) -> None:
         desk.release = path.resolve()
         return
     if "://" not in str(file) and not path.is_file():
-        raise InputError(f"there is no file {file}")
+        raise InputError(f"there is no file {file}: check its name, and give the whole path")
     from glasshouse.studio.steps.data import begin
 
     begin(desk, str(file) if "://" in str(file) else str(path.resolve()))

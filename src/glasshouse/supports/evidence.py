@@ -25,6 +25,7 @@ from glasshouse.plural import counted
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
 from glasshouse.supports.axes import Axis, node_supports
+from glasshouse.supports.ranges import ranges_in
 from glasshouse.supports.supports import CellSupports
 from glasshouse.supports.value_sets import Clock
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import PublishedColumn, Release
     from glasshouse.release.contents import Seats
+    from glasshouse.supports.ranges import Range
     from glasshouse.supports.supports import Support
     from glasshouse.supports.value_sets import ValueSet
 
@@ -71,6 +73,8 @@ class Evidence:
     _published: dict[str, Published] = field(default_factory=dict, init=False)
     _several: dict[tuple[str, ...], Published] = field(default_factory=dict, init=False)
     _untied: dict[str, Published] = field(default_factory=dict, init=False)
+    _ranges: dict[str, tuple[Range | None, ...]] = field(default_factory=dict, init=False)
+    _ends: dict[str, tuple[str, int]] = field(default_factory=dict, init=False)  # columns and ends, by their names
     declared: Declared = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,10 +112,33 @@ class Evidence:
 
     def home_of(self, name: str) -> str:
         """The published column that contains a column: the compound column of which it is a part, else itself."""
+        name = self._ends[name][0] if name in self._ends else name
         return self.parts[name][0] if name in self.parts else name
 
+    def ranges_of(self, name: str) -> tuple[Range | None, ...]:
+        """The ranges that the values of a sensitive column are, in their order; nothing if some are none."""
+        if name not in self._ranges:
+            able = self.asked_kinds[name] == "category" and name not in self.release.sets
+            sensitive = self.home_of(name) in self.release.recipe.sensitive
+            self._ranges[name] = ranges_in(self.sensitive_values(name)) if able and sensitive else ()
+        return self._ranges[name]
+
+    def ends_of(self, name: str) -> tuple[str, str]:
+        """The names of two more columns of numbers: the lower and the upper ends of the ranges of a column."""
+        found = []
+        for end, which in enumerate(("lower", "upper")):
+            own = f"{which} end of {name}"
+            while own in self.asked_kinds:
+                own += "'"
+            self._ends[own] = name, end
+            found.append(own)
+        return found[0], found[1]
+
     def sensitive_values(self, name: str) -> tuple[Any, ...]:
-        """The values that a sensitive column, or a part of one, may have for each of the published values."""
+        """The values that a sensitive column, a part of one or an end of its ranges has for each published value."""
+        if name in self._ends:
+            column, end = self._ends[name]
+            return tuple(None if one is None else one[end] for one in self.ranges_of(column))
         values = self.domain_of(self.published(self.home_of(name)))
         if name not in self.parts:
             return values
@@ -198,8 +225,8 @@ class Evidence:
             published.refuse_untied()
             tables = "; ".join(", ".join(seats.quasi) for seats in published.seats)
             raise InputError(
-                f"no generalized table contains all of {', '.join(sorted(asked))}: the tables of the release "
-                f"have {tables}"
+                f"no table of the release links all of the columns {', '.join(sorted(asked))} to {published.column}: "
+                f"ask only about columns that one table links to it (the tables have: {tables})"
             )
         return min(able, key=lambda seats: len(seats.quasi))
 
@@ -343,7 +370,7 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
         if quasi and set(attributes) <= set(quasi):
             found.append((len(quasi), name, quasi))
     if not found:
-        raise InputError(f"no generalized table contains all of {', '.join(attributes)}: name fewer attributes")
+        raise InputError(f"no table of the release has all of the columns {', '.join(attributes)}: name fewer of them")
     _, name, quasi = min(found, key=lambda candidate: candidate[0])
     published = evidence.untied(name, quasi)
     return published, published.seats[0]

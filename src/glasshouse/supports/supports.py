@@ -224,8 +224,8 @@ class Endless(Support):
     def _unknown(self) -> InputError:
         return InputError(
             f"column {self.name!r} has cells that are open at one end or fully suppressed, and nothing says "
-            "where its values end: ask for the whole of such a cell or for none of it, or give all values of "
-            f"the column in their order (ordered={{{self.name!r}: [...]}})"
+            "where its values end: ask a question that includes either all values of such a cell or "
+            f"none of them, or give all values of the column in their order (ordered={{{self.name!r}: [...]}})"
         )
 
 
@@ -292,9 +292,9 @@ class Prefix(Support):
 
     def _unknown(self) -> InputError:
         return InputError(
-            f"column {self.name!r} has cells whose stars may cover too many texts: ask for the whole of such a "
-            "cell or for none of it, or give all values of the column in their order "
-            f"(ordered={{{self.name!r}: [...]}})"
+            f"column {self.name!r} has cells whose stars may cover too many texts: ask a question that "
+            "includes either all values of such a cell or none of them, or give all values of the column in their "
+            f"order (ordered={{{self.name!r}: [...]}})"
         )
 
 

@@ -197,7 +197,9 @@ def designated_codes(column: Coded, wanted: Sequence[Any]) -> NDArray[np.int64]:
     code_of = {_text(value): code for code, value in enumerate(column.values.to_pylist())}
     lacking = [value for value in wanted if value is not None and _text(value) not in code_of]
     if lacking:
-        _refuse(column, f"column {column.name!r} does not contain the designated values", lacking)
+        one = "this designated value (check its spelling, or leave it out)"
+        several = "these designated values (check their spelling, or leave them out)"
+        _refuse(column, f"column {column.name!r} does not contain {one if len(lacking) == 1 else several}:", lacking)
     return np.array([len(column.values) if value is None else code_of[_text(value)] for value in wanted], np.int64)
 
 

@@ -112,6 +112,11 @@ class CodedColumn:
             return self._known[code - 1].as_py() if code else None
         return None if code == _MISSING else code
 
+    def shown(self, code: int) -> str:
+        """The value of a code, in words."""
+        value = self.value(code)
+        return "a missing value" if value is None else repr(value)
+
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
     """Values with a natural order as numbers in that order; None if they have none."""
@@ -276,8 +281,8 @@ class _Pairs:
         falls = np.flatnonzero(~self._column.ascend(*_parted(new))) if self._as_texts else new[:0]
         if self._must_ascend:
             if len(falls) and self.broken is None:
-                one, two = (self._column.value(int(code[falls[0]])) for code in _parted(new))
-                self.broken = f"{one!r} comes before {two!r} in {self._column.name}"
+                one, two = (self._column.shown(int(code[falls[0]])) for code in _parted(new))
+                self.broken = f"{one} comes before {two} in {self._column.name}"
             return
         self._as_texts = self._as_texts and not len(falls)
         self._new.append(new)
@@ -306,14 +311,14 @@ class _Pairs:
         self.see(_different(one, two, self._column.n_codes))
 
     def ring(self) -> str | None:
-        """A value that comes before and after others, in words; None if there is none."""
+        """A value that comes both before and after another one, in words; None if there is none."""
         self._join()
         code = _in_a_ring(*_parted(self._known), self._column.n_codes)
         if code is None:
             return None
         return (
-            f"the rows have no consistent order: {self._column.value(code)!r} comes before and after other values of "
-            f"{self._column.name}"
+            f"no order of the values of {self._column.name} fits all rows: {self._column.shown(code)} would have to "
+            "come both before and after the same other value"
         )
 
 

@@ -176,7 +176,7 @@ class Judgement:
 
 
 def words_of(word: str, limit: Any, distance: str | None = None) -> str:
-    """The wording of a requirement in a check.
+    """A requirement as a check states it for programs: `Check.words` is for people.
 
     >>> from fractions import Fraction
     >>> words_of("k", 1000), words_of("recursive", (Fraction(5, 2), 3)), words_of("t", Fraction(1, 5), "equal")
@@ -260,7 +260,7 @@ class SensitiveColumn:
             notes.append(
                 f"{name} contains amounts: different amounts count as diverse even if they are close, and "
                 "close amounts tell an attacker nearly as much as equal ones. Use t-closeness with the "
-                "ordered distance, or group the amounts into bins first"
+                "ordered distance, or put the amounts into ranges first"
             )
         odd = [
             word

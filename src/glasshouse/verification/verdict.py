@@ -72,7 +72,7 @@ def _on_release(subject: Subject, checks: Sequence[Check]) -> str:
 def _on_table(found: Verification) -> str:
     achieved = [f"k = {found.k:,}"]
     for name, column in found.columns.items():
-        achieved.append(f"ell = {column.ell:,} for {name}")
+        achieved.append(f"l = {column.ell:,} for {name}")
         if column.t is not None:
             achieved.append(f"t = {column.t:g} for {name} ({column.distance} distance)")
     size = f"{counted(found.n_tuples, 'record')} in {counted(found.n_groups, 'group')}"

@@ -155,6 +155,13 @@ def _expected_reciprocals(sizes: NDArray[np.int64], p: float) -> NDArray[np.floa
 _MILLION = 1_000_000  # what is shown has six digits
 _WIDEST_CELL = 40  # characters of a cell that the text form shows
 _MOST_SHOWN = 8  # recursive (c, ell) pairs that the text form shows
+_IN_WORDS = {
+    "ell": "l",
+    "distinct_ell": "distinct l",
+    "entropy_ell": "entropy l",
+    "designated_ell": "designated l",
+    "recursive": "recursive (c, l)",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -299,18 +306,18 @@ class Achieved:
         lines = [
             "",
             f"sensitive column {self.column} ({counted(self.n_values, 'value')})",
-            line("  frequency ell", f"{self.ell:,}", f"exactly {self.ell_exact}: {self.frequency.group}"),
+            line("  l, by frequency", f"{self.ell:,}", f"exactly {self.ell_exact}: {self.frequency.group}"),
             line("  alpha, largest share", f"{self.alpha:.6f}", f"of {_cell(self.most_frequent)}, in that group"),
-            line("  distinct ell", f"{self.distinct_ell:,}", str(self.distinct.group)),
+            line("  distinct l", f"{self.distinct_ell:,}", str(self.distinct.group)),
         ]
         if self.entropy is not None:
-            lines.append(line("  entropy ell", f"{self.entropy.down:.6f}", str(self.entropy.group)))
+            lines.append(line("  entropy l", f"{self.entropy.down:.6f}", str(self.entropy.group)))
         if self.designated:
-            lines.append(line("  designated ell", f"{self.designated.down:.6f}", str(self.designated.group)))
+            lines.append(line("  designated l", f"{self.designated.down:.6f}", str(self.designated.group)))
         shown = [(ell, c) for ell, c in self.recursive.items() if ell > 1][:_MOST_SHOWN]
         lines += [line(f"  recursive (c, {ell}), c", f"{c.up:.6f}", str(c.group)) for ell, c in shown]
         if len(self.recursive) > len(shown) + 1:
-            lines.append(f"  ... and so on up to ell {len(self.recursive)}")
+            lines.append(f"  ... and so on up to l = {len(self.recursive)}")
         lines += [line(f"  t, {name} distance", f"{t.up:.6f}", str(t.group)) for name, t in self.closeness.items()]
         return lines
 
@@ -319,7 +326,8 @@ class Achieved:
 class Check:
     """One threshold that was asked for: whether every group keeps it, and if not, the worst that do not.
 
-    ``wrong`` says what is wrong where it is not about groups.
+    ``asked`` has the names of arguments, for programs; `Check.words` is the same for people. ``wrong`` says what is
+    wrong where it is not about groups.
     """
 
     asked: str
@@ -335,9 +343,14 @@ class Check:
         return self.n_failing == 0
 
     @property
+    def words(self) -> str:
+        """What was asked for, in words."""
+        return words_for(self.asked)
+
+    @property
     def what(self) -> str:
-        """What was asked for, and of which column."""
-        return self.asked if self.column is None else f"{self.asked} for {self.column}"
+        """What was asked for, in words, and of which column."""
+        return self.words if self.column is None else f"{self.words} for {self.column}"
 
     @property
     def fault(self) -> str:
@@ -498,6 +511,16 @@ class Verification:
 def _alone(by_column: dict[str, Any]) -> Any:
     """The value for the only column; None if there is none."""
     return next(iter(by_column.values())) if len(by_column) == 1 else by_column or None
+
+
+def words_for(asked: str) -> str:
+    """What was asked for, for people: the usual name of a number instead of that of an argument.
+
+    >>> words_for("distinct_ell = 3"), words_for("recursive = (2.5, 3)"), words_for("k = 5")
+    ('distinct l = 3', 'recursive (c, l) = (2.5, 3)', 'k = 5')
+    """
+    name, equals, limit = asked.partition(" = ")
+    return f"{_IN_WORDS.get(name, name)}{equals}{limit}"
 
 
 def line(name: str, value: str, note: str) -> str:

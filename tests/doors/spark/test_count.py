@@ -109,7 +109,7 @@ def test_an_identifier_occurs_once(session: Any, frame_of: Callable[[pa.Table], 
     assert counted(frame, **ROLES, identifier="name").n_people == 40
     with pytest.raises(gh.InputError, match="identifier column 'name' as another row"):
         counted(frame.unionAll(frame), **ROLES, identifier="name")
-    with pytest.raises(gh.DomainError, match="the identifier 'name' is missing in 1 row"):
+    with pytest.raises(gh.DomainError, match="the identifier 'name' is missing in 1 row: fill it in"):
         counted(session.sql("select 1 age, null name union all select 2, 'b'"), quasi=["age"], identifier="name")
 
 

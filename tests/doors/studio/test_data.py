@@ -371,6 +371,7 @@ def test_wrong_files_are_refused_in_words_and_the_table_stays_open(
         "a" * 5000: "write the path",
         "\0": "write the path",
         "postgresql://me:CANARY@h/d": "the address of a database",
+        "https://example.org/hospital.csv": "this is an address, not a path: save the table as a file",
     }
     if os.geteuid():
         wrong[tmp_path / "secret.csv"] = "cannot be read by this user"

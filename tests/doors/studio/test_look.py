@@ -189,6 +189,7 @@ def test_a_release_that_was_changed_is_refused_in_words(place: Path, tmp_path: P
         ("adversary/attack", {"column": "٣"}),
         ("adversary/attack", {"attack": "corruption", "most_corrupted": "1e9"}),
         ("adversary/attack", {"attack": "intersection"}),
+        ("adversary/attack", {"attack": "intersection", "other": "/nowhere/at/all"}),
         ("adversary/person", {"row": "0"}),
         ("adversary/somebody", {"attack": ["linking", "linking"]}),
         ("analyst/ask", {}),

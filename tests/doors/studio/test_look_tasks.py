@@ -144,9 +144,10 @@ def test_of_too_many_people_some_are_drawn_and_that_is_said(
     found = attack.attack(**given(place), keep=str(tmp_path / "kept"))
 
     assert found["people"] == 24
-    assert "only 24 of 240 people, drawn at random, were attacked: the table is large" in found["notes"]
+    why = "the table is large: choose “As long as it takes”"
+    assert f"only 24 of 240 people, drawn at random, were attacked, because {why}" in found["notes"]
     aware = attack.attack(**given(place, attack="reverse-engineering"), keep=str(tmp_path / "kept"))
-    assert aware == {"ran": False, "why": "the table is large", "bound": "1/3", "column": "disease"}
+    assert aware == {"ran": False, "why": why, "bound": "1/3", "column": "disease"}
 
 
 def test_a_table_of_which_the_release_was_not_made_is_refused(place: Path, tmp_path: Path) -> None:

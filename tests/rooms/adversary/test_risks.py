@@ -269,7 +269,7 @@ def test_the_result_says_in_sentences_what_follows() -> None:
 
     assert "adds a risk for them" in told(500, 100, 200)
     assert "about people in general" in told(500, 100, 500)
-    assert "no better than the naive guess" in told(100, 100, 50)
+    assert "not clearly better than the naive guess" in told(100, 100, 50)
     assert "give a control table" in told(500, 100, None)
     assert "risk                 0.3750 (" in told(500, 100, 200)
 

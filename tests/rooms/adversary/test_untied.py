@@ -10,7 +10,7 @@ import pytest
 import glasshouse as gh
 
 PATIENTS = gh.synthetic.hospital(300, seed=1)
-UNTIED = "no table of the release links quasi-identifiers to disease; there is nothing to attack"
+UNTIED = "no table of the release links quasi-identifiers to disease; the release shows how often each value occurs"
 
 
 @pytest.fixture(scope="module", params=[[("age", "sex")], [("age",), ("sex", "zipcode")]], ids=str)

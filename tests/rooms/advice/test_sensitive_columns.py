@@ -100,7 +100,7 @@ def test_the_offer_for_yes_and_no_names_promise_and_cost_as_counted(tmp_path: Pa
     told = " ".join(run(f"publish {FILE} {QUASI} --sensitive smoker --ell 2 --out out", code=2).stderr.split())
 
     assert "Nobody's smoker can be inferred to be 'yes' with more than 20 % confidence (1 in 5)" in told
-    assert f"Nothing is promised about 'no', which {n_no} of {n_no + n_yes} records have" in told
+    assert f"Nothing is guaranteed about 'no', which {n_no} of {n_no + n_yes} records have" in told
     assert f"{n_no - n_yes} of {n_no + n_yes} records" in told  # to leave as many of either
     assert "--ell 5 --designated yes" in told
     assert "--rho1 0.2 --rho2 0.5 --domain no,yes" in told

@@ -17,12 +17,12 @@ from tests.rooms.population.known import QUASI, people, released
 FEW = "answered by the uniform model: the release has fewer than 200 people"
 NOTHING = (
     "answered by the uniform model: "
-    "the model learned from the release predicts groups that were set aside for testing no better than overall "
-    "frequencies do"
+    "the model learned from the release does not predict groups that were set aside for testing clearly better than "
+    "overall frequencies do"
 )
 FEW_TELL = (
-    "the intervals may be too narrow, because within a group every value is assumed to be equally probable for every "
-    "member, and the release has too few people to check this"
+    "the intervals may be too narrow, because a value is assumed to be as probable for one member of a group as for "
+    "any other member, and the release has too few people to check this"
 )
 WOMEN = "SELECT COUNT(*) WHERE sex = 'F' AND ill = 'v1'"
 TREE = {"all": {"north": ["A", "B", "C"], "south": ["D", "E", "F"]}}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,25 @@ def test_memory_is_taken_where_it_is_asked_for(ran: list[str], world: Path, monk
     assert ran == ["memory"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("patients.csv --edition 2027 --identifier patient", "because an edition can only be published in memory"),
+        ("patients.csv.zip", "because a zip archive cannot be read in batches: to publish it from disk, write the"),
+    ],
+)
+def test_a_large_table_that_cannot_be_published_from_disk_is_told_so(
+    asked: str, words: str, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(need, "memory_left", lambda: 100)
+    with zipfile.ZipFile(world / "patients.csv.zip", "w") as archive:
+        archive.write(world / "patients.csv", "patients.csv")
+    said = run(f"publish {asked} {ROLES} --ell 3 --out out {QUICK}")
+
+    assert f"It is published in memory all the same, {words}" in said.stderr
+    assert gh.verify(world / "out").holds
+
+
 def test_memory_for_buffers_or_a_folder_for_spills_mean_the_disk(ran: list[str], world: Path) -> None:
     run(f"publish patients.csv {ROLES} --ell 3 --out out --memory 64")
     run(f"publish patients.csv {ROLES} --ell 3 --out other --spill .")
@@ -163,8 +183,9 @@ REFUSED = {
     "--engine disk --table people": "not databases",
     "--engine memory --memory 64": "--memory can only be given with --engine disk",
     "--engine memory --spill .": "--spill can only be given with --engine disk",
-    "--engine memory --no-partition": "--report brief needs the whole table",
-    "--engine memory --no-partition --flat --no-report": "--flat needs the whole table",
+    "--engine memory --no-partition": "--report brief needs the whole table in memory: leave --no-partition out, or",
+    "--engine memory --no-partition --flat --no-report": "leave --no-partition out, or leave --flat out",
+    "--engine memory --no-partition --edition 2027": "an edition needs the whole table in memory: leave --no-partition",
     "--engine disk --master local[2]": "can only be given with --engine spark",
 }
 

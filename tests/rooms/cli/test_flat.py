@@ -223,7 +223,7 @@ def test_by_default_a_flat_table_that_cannot_be_drawn_or_placed_stops_nothing(
     assert pa_csv.read_csv("two/flat/table.csv").column_names == ["age", "sex", "disease"]
 
     (world / "mine" / "flat").mkdir(parents=True)
-    assert "because mine/flat exists already" in run(f"{PUBLISH} --out mine").stderr
+    assert "because mine/flat exists already (move it elsewhere first)" in run(f"{PUBLISH} --out mine").stderr
     assert [*(world / "mine" / "flat").iterdir()] == []
 
     def refuse(*_given: object, **_more: object) -> None:

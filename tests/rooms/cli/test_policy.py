@@ -293,7 +293,7 @@ WRONG = {
     "a table that is not known": ("[role]\n", 1, 1, "did you mean 'roles'"),
     "a key that is not known": ('[roles]\n\nquazi = ["age"]\n', 3, 1, "did you mean 'quasi'"),
     "a key of a column": ("[columns.age]\n  tip = 3\n", 2, 3, "did you mean 'top'"),
-    "a key at the top": ("ell = 3\n", 1, 1, "no table [ell]"),
+    "a key at the top": ("ell = 3\n", 1, 1, "no section [ell]"),
     "a number as text": ('[principle]\nell = "three"\n', 2, 1, "ell must be a whole number"),
     "a truth as number": ("[principle]\nk = true\n", 2, 1, "k must be a whole number"),
     "a number out of range": ("# x\n[principle]\nell = 1\n", 3, 1, "ell must be an integer >= 2"),
@@ -320,10 +320,11 @@ WRONG = {
     "a column without a table": ("[columns]\nage = 3\n", 2, 1, "[columns.age]"),
     "syntax": ("[roles]\nquasi = [\n", 3, 1, "invalid value"),
     "a key twice": ("[roles]\nidentifier = 'a'\nidentifier = 'b'\n", 3, 17, "overwrite"),
-    "after a long string": ('[source]\nfile = """\na = 1\n[x]\n"""\nfoo = 1\n', 6, 1, "no key 'foo'"),
-    "after an array": ("[roles]\nquasi = [ # ]\n  \"a]\",\n  'b'\n]\nfoo = 1\n", 6, 1, "no key 'foo'"),
+    "after a long string": ('[source]\nfile = """\na = 1\n[x]\n"""\nfoo = 1\n', 6, 1, "no setting 'foo'"),
+    "after an array": ("[roles]\nquasi = [ # ]\n  \"a]\",\n  'b'\n]\nfoo = 1\n", 6, 1, "no setting 'foo'"),
     "after quotes": ('[columns."a.b \\"c\\""]\ntop = "x"\n', 2, 1, "top must be a number or a date"),
-    "a dotted key": ("roles.foo = 1\n", 1, 1, "no key 'foo' in [roles]"),
+    "a dotted key": ("roles.foo = 1\n", 1, 1, "no setting 'foo' in [roles]"),
+    "a section": ("[princple]\nk = 3\n", 1, 1, "there is no section [princple]: did you mean 'principle'?"),
     "an array of tables": ("[[roles]]\nquasi = ['a']\n", 1, 1, "roles must be a section"),
     "a domain in a file": ('[recoding]\nname = "perturbed"\ndomain = "@nowhere"\n', 3, 1, "there is no file nowhere"),
 }
@@ -377,8 +378,9 @@ def test_files_that_are_no_policies_are_refused(name: str, content: bytes | None
 def test_the_command_line_shows_where_it_is_wrong(world: Path) -> None:
     write(world, '[roles]\nquazi = ["age"]\n')
     told = run("publish policy.toml", code=2).stderr
+    says = "there is no setting 'quazi' in [roles]: did you mean 'quasi'?"
 
-    assert told == "error: policy.toml, line 2, column 1: there is no key 'quazi' in [roles]: did you mean 'quasi'?\n"
+    assert told == f"error: policy.toml, line 2, column 1: {says}\n"
 
 
 # --- no secret --------------------------------------------------------------------------------------------------------

@@ -50,6 +50,9 @@ def test_a_method_that_ties_its_groups_is_recommended_only_if_no_other_holds() -
     tied, other = row("hybrid", "angel", 0.01, ties_groups=True), row("anatomize", "angel", 0.05)
 
     assert chosen(tied, other) == "anatomize as angel"
+    reason = recommend([tied, other], preferred=USUAL).reason
+    assert "Ways whose groups depend on each other were set aside" in reason
+    assert "It is the only way left; its mean error is 5.0%" in reason
     assert chosen(tied, row("mondrian", "angel", 0.005, adversary="linking")) == "hybrid as angel"
 
 
@@ -59,7 +62,9 @@ def test_exact_quasi_identifiers_are_recommended_only_if_it_is_no_secret_who_is_
     assert chosen(*ways) == "mirror as angel"
     assert chosen(*ways, presence="public") == "mirror as anatomy"
     assert "If it is not secret" in " ".join(recommend(ways, preferred=USUAL).notes)
-    assert "anybody can see" in " ".join(recommend(ways, preferred=USUAL, presence="public").notes)
+    assert "can see whether the person is in the table" in " ".join(
+        recommend(ways, preferred=USUAL, presence="public").notes
+    )
 
 
 def test_a_way_that_an_attack_broke_is_not_recommended_whatever_it_claims() -> None:
@@ -121,6 +126,8 @@ def test_a_way_that_costs_people_much_is_set_aside_if_another_one_spares_it_at_t
     assert chosen(costly, mild, useless, presence="public") == "mirror as angel"
     said = recommend([costly, mild, useless], preferred=USUAL, presence="public")
     assert "guesses right for 5.0 more if they are in the table" in said.reason
+    assert "gains much more than from another way were set aside" in said.reason
+    assert "Of the 2 ways that are left, it gives the best answers" in said.reason
     assert said.notes[0] == (
         "mirror as anatomy has a smaller mean error, 4.0%, but it was not chosen: of 100 people, an attacker who "
         "learns a model from the release guesses right for 25.0 more if they are in the table than if they are not."

@@ -285,7 +285,7 @@ def test_a_column_whose_values_hardly_repeat_is_an_identifier_only_if_it_is_text
     report = inspect(
         {
             "k": [f"k{i}" for i in range(n)],
-            "i": list(range(n)),
+            "i": list(range(0, 2 * n, 2)),
             "almost": [*range(n - 2), 0, 1],
             "measure": [i + 0.5 for i in range(n)],
             "when": [date.fromordinal(730000 + i) for i in range(n)],
@@ -301,6 +301,20 @@ def test_a_column_whose_values_hardly_repeat_is_an_identifier_only_if_it_is_text
         roles["measure"], roles["when"], roles["half"], roles["visit_id"]
     ) == ("leave out", "quasi", "quasi", "identifier")  # fmt: skip
     assert report.suggested["identifier"] == "k"
+
+
+@pytest.mark.parametrize("name", ["rownames", "index", "...1"])
+def test_a_column_that_numbers_the_rows_does_not_say_who_they_are_about(name: str) -> None:
+    visits = {"person_id": [7, 7, 9, 4], "age": [30, 30, 40, 50], "disease": ["x", "y", "x", "z"]}
+    report = inspect({name: [1, 2, 3, 4]} | visits)
+
+    assert report.column(name).role == "leave out"
+    assert "numbers the rows" in report.column(name).reason
+    assert report.suggested["identifier"] is None, "person_id repeats, so people have several rows"
+    assert any("values of person_id repeat" in notice for notice in report.notices)
+    assert inspect({"patient": [1, 2, 3, 4], "disease": ["x", "y", "x", "z"]}).suggested["identifier"] == "patient"
+    other = "leave out" if name == "rownames" else "identifier"
+    assert inspect({name: [1, 3, 2, 4]} | visits).column(name).role == other, "not in the order of the rows"
 
 
 def test_an_identifier_that_repeats_or_is_missing_is_not_suggested_to_read_and_a_notice_says_why() -> None:
@@ -403,8 +417,8 @@ def test_pairs_and_triples_are_tried_among_the_twelve_most_distinguishing_and_a_
     twelve = inspect({name: table[name] for name in names[1:]})
     thirteen = inspect(table)
 
-    assert not any("tried among" in notice for notice in twelve.notices)
-    assert any("among the 12 most distinguishing of 13" in notice for notice in thirteen.notices)
+    assert not any("were counted only" in notice for notice in twelve.notices)
+    assert any("those 12 of the 13 quasi-identifiers" in notice for notice in thirteen.notices)
     assert (twelve.pairs, twelve.triples) == (thirteen.pairs, thirteen.triples)
     assert most_identifying(table, names, 3) == found(thirteen.triples)
     assert thirteen.together is not None

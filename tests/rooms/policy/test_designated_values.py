@@ -236,7 +236,7 @@ def test_two_yes_and_no_columns_are_offered_their_rarer_values() -> None:
     assert "--designated smokes=yes --designated drinks=" in command
     told = " ".join(refused.stderr.split())
     assert "Nobody's smokes can be inferred to be 'yes' with more than 20 % confidence" in told
-    assert "Nothing is promised about 'no' of smokes" in told
+    assert "Nothing is guaranteed about 'no' of smokes" in told
     for release in released(command):
         found = principle_of(release.recipe)
         assert isinstance(found, dict)

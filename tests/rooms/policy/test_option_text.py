@@ -14,6 +14,7 @@ OFFERED = {
     "--missing": ("error", "category", "drop"),
     "--model": ("learned", "uniform"),
     "--order": None,
+    "--retention": None,
     "--taxonomy": None,
     "--unweighted": None,
 }
@@ -30,6 +31,7 @@ OFFERED = {
         ("put them into ranges (bins=), or ordered=", "put them into ranges (--bin), or --order"),
         ("with keep_published=True", "with --keep-published"),
         ("ask with weighted=False", "ask with --unweighted"),
+        ("give it (p=), or Perturbed(p=0.3)", "give it (--retention), or Perturbed(p=0.3)"),
     ],
 )
 def test_an_argument_becomes_the_option_that_says_the_same(python: str, options: str) -> None:

@@ -148,7 +148,13 @@ DISEASES = domain_of(3)
             p.RecursiveLDiversity(c=2, ell=3),
             [9, 4, 0],
             "recursive (2, 3)-diversity is not possible for this table: there are only 2 different values of column "
-            "'disease', but at least 3 are needed; with this l, no c is possible: ask for a smaller l",
+            "'disease', but at least 3 are needed; with this l, no c is possible: ask for an l of at most 2",
+        ),
+        (
+            p.RecursiveLDiversity(c=2, ell=2),
+            [9, 0, 0],
+            "recursive (2, 2)-diversity is not possible for this table: there is only 1 different value of column "
+            f"'disease', but at least 2 are needed; {SAME}",
         ),
         (
             p.AlphaKAnonymity(alpha=0.3, k=2),

@@ -365,7 +365,7 @@ def test_cells_that_nobody_knows_are_refused() -> None:
 
 def test_smaller_buckets_than_the_k_that_is_promised_are_refused() -> None:
     table = patients()
-    with pytest.raises(gh.NotSupported, match="give ANGEL a k of at least 5"):
+    with pytest.raises(gh.NotSupported, match="give the recoding 'angel' a k of at least 5"):
         gh.Angel(k=4).check(table, Requirement.of(gh.KAnonymity(k=5), table))
 
 

@@ -187,7 +187,8 @@ def test_missing_is_a_value_that_must_be_declared() -> None:
         published(table, grouped(0, 0, 0), p=0, domain=[*"ab"])
     shown = {row[0][1] for row in likely(table, grouped(0, 0, 0), p=0, domain=["b", None, "a"])}
 
-    assert "has 1 value, in 1 record, outside its declared domain, 1 of them missing" in str(caught.value)
+    assert "in 1 record, outside its declared domain, 1 of these records without a value" in str(caught.value)
+    assert "leave out the records without one (missing='drop') or, in Python, declare None" in str(caught.value)
     assert (None,) == caught.value.values
     assert {"a", "b", None} == shown
 
@@ -226,6 +227,12 @@ def test_a_value_that_no_tuple_has_need_not_be_declared() -> None:
 def test_a_domain_that_cannot_be_meant_is_refused(values: list[Any], domain: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         published(people([1, 2], values, categorical=["disease"]), grouped(0, 0), p=0, domain=domain)
+
+
+def test_a_declared_value_of_another_type_is_named() -> None:
+    words = r"has the value 'three', which is not of the type of the column \(integer\): correct it"
+    with pytest.raises(DomainError, match=words):
+        published(people([1, 2], [1, 2], categorical=["disease"]), grouped(0, 0), p=0, domain=[1, 2, "three"])
 
 
 def test_a_text_is_not_a_list_of_letters() -> None:
@@ -296,7 +303,7 @@ def test_a_target_that_is_out_of_reach_is_refused_with_the_largest_retention() -
         Perturbed(p=0.4).meeting(target, 50)
     with pytest.raises(Infeasible, match="not possible with any retention") as caught:
         Perturbed().meeting(DeltaGrowth(delta="0.00001", k=1), 2)
-    with pytest.raises(InputError, match="is not known: give p, or a bound"):
+    with pytest.raises(InputError, match=r"is not known: give it \(p=\), or give the bound"):
         Perturbed().meeting(DeltaGrowth(k=1), 2)
     with pytest.raises(InputError, match="not known"):
         published(people([1, 2], ["a", "b"]), grouped(0, 0))
@@ -329,21 +336,25 @@ def test_without_a_bound_the_claim_is_what_the_retention_achieves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("recoding", "target"),
+    ("recoding", "target", "why"),
     [
-        (Perturbed(p="0.1"), DeltaGrowth(k=6)),
-        (Perturbed(p=1, domain=[*"abcd"]), DeltaGrowth(k=6)),
-        (Perturbed(p="0.9", domain=[*"abcd"]), DeltaGrowth(k=6, delta=0.1)),
+        (Perturbed(p="0.1"), DeltaGrowth(k=6), "the possible values (domain) of the sensitive column"),
+        (Perturbed(p=1, domain=[*"abcd"]), DeltaGrowth(k=6), "a retention of 1 is too large for any bound"),
+        (
+            Perturbed(p="0.9", domain=[*"abcd"]),
+            DeltaGrowth(k=6, delta=0.1),
+            "a retention of 0.9 does not meet the 0.1-growth guarantee",
+        ),
     ],
     ids=repr,
 )
 def test_nothing_is_promised_without_a_declared_domain_or_for_too_large_a_retention(
-    recoding: Perturbed, target: DeltaGrowth
+    recoding: Perturbed, target: DeltaGrowth, why: str
 ) -> None:
     claim = recoding.claim(target, people([1, 2], ["a", "b"]).sensitive[0].name)
 
     assert Adversary.LINKING is claim.adversary
-    assert claim.promise.startswith("nothing: ")
+    assert claim.promise.startswith(f"nothing: {why}")
 
 
 def test_it_is_a_value_that_becomes_data_and_back() -> None:

@@ -408,7 +408,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "one listed twice everywhere": (_list_twice_everywhere, "not listed from|two of its files have the same name"),
     "a part with other types": (_other_schema, "'qit' have columns of different types"),
     "a part with other columns": (_other_columns, "part-00001.parquet does not have the columns"),
-    "a row moved over a border": (_move_a_row, r"part-00000.parquet has 8 rows, and the manifest says 9"),
+    "a row moved over a border": (_move_a_row, r"part-00000.parquet has 8 rows, and datapackage.json says 9"),
     "a wrong sum": (_edit(_wrong_sum), "its checksum differs"),
     "a wrong size": (_edit(_wrong_size), "it is shorter"),
     "a path outside": (_edit(_outside), "outside the folder of the release"),

@@ -107,7 +107,7 @@ def test_a_promise_that_is_not_kept_is_told_with_its_groups() -> None:
     stricter = replace(release.recipe, principle={"name": "l-diversity", "ell": 5})
     found = gh.verify(replace(release, recipe=stricter))
     (check,) = (check for check in found.checks if check.asked == "ell = 5")
-    groups = f"{check.n_failing} groups with {check.n_tuples} records do not satisfy ell = 5 for {check.column}"
+    groups = f"{check.n_failing} groups with {check.n_tuples} records do not satisfy l = 5 for {check.column}"
     assert found.verdict.startswith(f"{NOT}{groups}; the promise does not match the")
     assert str(found).splitlines()[-1] == found.verdict
     assert "violated by 1 group with 0 records" not in str(found)
@@ -161,12 +161,12 @@ def test_a_release_that_is_counted_in_batches_has_the_same_verdict(out: Path) ->
 
 
 def test_of_a_table_the_sentence_says_what_was_found(tmp_path: Path) -> None:
-    has = "has 6 records in 2 groups, with k = 3, ell = 1 for disease, and t = 0.166667 for disease (equal distance)."
+    has = "has 6 records in 2 groups, with k = 3, l = 1 for disease, and t = 0.166667 for disease (equal distance)."
     columns = {"quasi": ["zip"], "sensitive": "disease"}
     assert gh.verify(TABLE, **columns).verdict == f"The table {has[:-1]}. {NOTHING_ASKED}"
     assert gh.verify(TABLE, **columns, k=3).verdict == f"The table satisfies k = 3: it {has}"
     assert gh.verify(TABLE, **columns, k=3, ell=2).verdict == (
-        "The table does not satisfy what was asked for: 1 group with 3 records does not satisfy ell = 2 for disease; "
+        "The table does not satisfy what was asked for: 1 group with 3 records does not satisfy l = 2 for disease; "
         f"it {has}"
     )
     assert gh.verify(TABLE, quasi=["zip"]).verdict == (

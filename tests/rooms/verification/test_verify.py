@@ -605,7 +605,7 @@ TABLE = {"age": [1, 2], "zip": ["a", "b"], "disease": ["x", "y"]}
         (
             {"quasi": ["age"], "sensitive": "disease", "designated": {"disease": ["z"]}},
             DomainError,
-            "does not contain the designated values",
+            r"does not contain this designated value \(check its spelling, or leave it out\): 'z'",
         ),
         ({"quasi": ["age"], "sensitive": "disease", "designated_ell": 2}, ParameterError, "designated="),
         (

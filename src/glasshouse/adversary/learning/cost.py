@@ -122,16 +122,16 @@ class Cost:
 
     def lines(self) -> list[str]:
         """The text lines of the result: one for each of the four numbers, then what follows from them in sentences."""
-        outsiders = "people who are not in it" if self.outsiders_are == "control" else "people not used for learning"
+        outsiders = "people who are not in it" if self.outsiders_are == "control" else "people of unused groups"
         rows = [
             ("people in the table", self.in_table),
             ("the same people, by linking", self.linked),
             (outsiders, self.outsider),
-            ("others' values alone", self.best_outsider),
+            ("by others' true values", self.best_outsider),
             ("base rates", self.base_rate),
         ]
         if 0 < self.alone.people < self.in_table.people:
-            rows += [("people who are unique", self.alone), ("  others' values alone", self.alone_outsider)]
+            rows += [("people who are unique", self.alone), ("  by others' true values", self.alone_outsider)]
         limits = [f"above {own.limit} (right)" for own in self.in_table.above]
         head = ["mean probability of the true value", "best guess right", *limits, "calibration"]
         lines = [f"  {'judged by the true values':<28}{', '.join(head)}"]

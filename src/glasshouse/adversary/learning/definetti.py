@@ -251,9 +251,9 @@ def _learning(population: Population) -> str:
     z = population.fitted.z
     if not population.fitted.is_used:
         return (
-            "The model that was learned from the release is not used, because it predicts groups that were "
-            f"set aside for testing no better than the overall frequencies of the values do ({z:.1f} standard "
-            "errors better; at least 2 are required). The probabilities are those of linking."
+            "The model that was learned from the release is not used. It must predict groups that were set aside for "
+            "testing better than the overall frequencies of the values do, by at least 2 standard errors. It is "
+            f"{population.fitted.standard_errors}. The probabilities are those of linking."
         )
     return (
         "The model was learned from the release alone. It predicts groups that were set aside for testing "

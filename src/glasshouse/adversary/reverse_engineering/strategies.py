@@ -96,5 +96,6 @@ def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
 def _of_editions() -> NotSupported:
     return NotSupported(
         "reverse engineering does not support several editions at once, because each edition was divided separately",
-        instead="attack one edition, gh.edition_of(release, LABEL): the other editions reveal nothing about its people",
+        instead="attack one edition by itself, in Python with gh.edition_of(release, LABEL): the other editions reveal "
+        "nothing about its people",
     )

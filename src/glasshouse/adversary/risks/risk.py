@@ -194,7 +194,7 @@ class MeasuredRisk:
             return "The attack could not be tried: the release has nothing that it could use."
         if not self.is_strong:
             return (
-                "The attack does no better than the naive guess, so this result says little about the "
+                "The attack is not clearly better than the naive guess, so this result says little about the "
                 "release: another attack may do better."
             )
         if self.risk is None:

@@ -43,8 +43,8 @@ MODELS: Final = ("learned", "uniform")
 _ROUNDING: Final = 1e-7
 _ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
 _UNRELATED: Final = (
-    "the intervals may be too narrow, because within a group every value is assumed to be equally probable for "
-    "every member"
+    "the intervals may be too narrow, because a value is assumed to be as probable for one member of a group as for "
+    "any other member"
 )
 _RANDOM: Final = (
     "the values of a perturbed sample are partly random, and in tests the intervals of a model learned from such "
@@ -112,8 +112,8 @@ def learned_population(
         return Taught(None, too_little(published, seats), few or (_UNRELATED if dealt else ""))
     if population.model == "uniform":
         why = (
-            "the model learned from the release predicts groups that were set aside for testing no better than "
-            "overall frequencies do"
+            "the model learned from the release does not predict groups that were set aside for testing clearly better "
+            "than overall frequencies do"
         )
         return Taught(None, why, few)
     return Taught(population, doubt="" if population.fitted.is_used else few)

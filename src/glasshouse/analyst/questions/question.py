@@ -138,6 +138,7 @@ class Measure:
     among: Condition | None = field(default=None, repr=False)  # of which of the tuples; of a share, the tuples it is of
     at: float | None = field(default=None, repr=False)  # of a quantile: which share lies below it
     between: bool = field(default=False, repr=False)  # of a quantile: whether it may lie between two values
+    of_ranges: bool = field(default=False, repr=False)  # whether the column has ranges of numbers, such as [30, 40)
 
     def __post_init__(self) -> None:
         if self.kind not in ("count", "sum", "avg", "share", "quantile"):
@@ -154,8 +155,8 @@ class Measure:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a count, a sum or an average over all records that the question is about."""
-        return self.among is None and self.kind in ("count", "sum", "avg")
+        """Whether it is a count, or a sum or an average of numbers, over all records that the question is about."""
+        return self.among is None and not self.of_ranges and self.kind in ("count", "sum", "avg")
 
 
 @dataclass(frozen=True, slots=True)

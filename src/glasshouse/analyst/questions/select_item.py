@@ -65,6 +65,7 @@ class _Reader(Protocol):
 
     columns: Mapping[str, str]
 
+    def has_ranges(self, name: str, /) -> bool: ...
     def column(self, node: Any, role: str) -> str: ...
     def condition(self, node: Any, *, negated: bool = False) -> Condition: ...
     def refused(self, *nodes: Any, place: str = "", supported: str = "") -> InputError: ...
@@ -193,7 +194,7 @@ class Selection:
         if inner.key == "case":
             return self._summed_case(node.key, inner, heading)
         name = self._numbers(inner, of)
-        return Measure(node.key, name, heading or f"{node.key}({name})")
+        return Measure(node.key, name, heading or f"{node.key}({name})", of_ranges=self._has_ranges(name))
 
     def _summed_case(self, kind: str, case: Any, heading: str | None) -> Measure:
         """A sum or an average over the people who satisfy a condition."""
@@ -214,7 +215,9 @@ class Selection:
                 ("leave ELSE out to average only the people for whom the condition is true"),
             )
         name = self._numbers(value, of)
-        return Measure("sum" if kind == "sum" else "avg", name, heading or f"{kind}({name})", among=condition)
+        own: Literal["sum", "avg"] = "sum" if kind == "sum" else "avg"
+        ranges = self._has_ranges(name)
+        return Measure(own, name, heading or f"{kind}({name})", among=condition, of_ranges=ranges)
 
     def _only_branch(self, case: Any, of: str) -> tuple[Condition, Any, Any]:
         """The only condition of a CASE, its value, and its ELSE value, None for NULL."""
@@ -245,7 +248,8 @@ class Selection:
         )
         name = self._numbers(subject, of)
         if made.key == "median":
-            return Measure("quantile", name, heading or f"median({name})", at=0.5, between=True)
+            ranges = self._has_ranges(name)
+            return Measure("quantile", name, heading or f"median({name})", at=0.5, between=True, of_ranges=ranges)
         at = _number(_bare(share)) if share is not None and _bare(share).key == "literal" else None
         if at is None or not 0 <= at <= 1:
             raise InputError(f"{of} needs a share between 0 and 1, as in {of}({name}, 0.9)")
@@ -255,16 +259,24 @@ class Selection:
                 "PERCENTILE_DISC in descending order",
                 ("write ORDER BY column without DESC, and replace the share by 1 minus the share"),
             )
-        return Measure("quantile", name, heading or f"quantile({name}, {own:g})", at=own, between=_QUANTILES[made.key])
+        heading, between = heading or f"quantile({name}, {own:g})", _QUANTILES[made.key]
+        return Measure("quantile", name, heading, at=own, between=between, of_ranges=self._has_ranges(name))
+
+    def _has_ranges(self, name: str) -> bool:
+        return self.reader.columns[name] == "category"  # else `_numbers` has refused it
 
     def _numbers(self, node: Any, of: str) -> str:
-        """The numeric column of a measure."""
+        """The column of a measure, which has numbers or ranges of numbers."""
         if node.key != "column":
             raise self.reader.refused(node, place=f" in {of}", supported=f"write {of}(column)")
         name = self.reader.column(node, f"a column of {of}")
-        if self.reader.columns[name] not in ("integer", "float"):
-            holds, _ = WRITTEN[self.reader.columns[name]]
-            raise DomainError(f"{of} needs a column of numbers, and {name!r} contains {holds}", column=name)
+        kind = self.reader.columns[name]
+        if kind not in ("integer", "float") and not (kind == "category" and self.reader.has_ranges(name)):
+            raise DomainError(
+                f"{of} needs a column of numbers, and {name!r} contains {WRITTEN[kind][0]}: ask how many people have "
+                f"each of them, as in SELECT {node.sql()}, COUNT(*) GROUP BY {node.sql()}",
+                column=name,
+            )
         return name
 
 

@@ -88,8 +88,16 @@ _MISSING = ValueSet.of([None])
 _PRESENT = ~_MISSING
 
 
-def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clock] | None = None) -> Question:
-    """Read a question in SQL about columns of these kinds; ``clock`` tells by which clock a column's times are shown.
+def question_of(
+    sql: str,
+    columns: Mapping[str, str],
+    clock: Callable[[str], Clock] | None = None,
+    has_ranges: Callable[[str], bool] = lambda _: False,
+) -> Question:
+    """Read a question in SQL about columns of these kinds.
+
+    ``clock`` tells by which clock a column's times are shown, and ``has_ranges`` whether its categories are ranges of
+    numbers.
 
     The condition has no `Not` in it, and grouping columns come in the order in which they were selected. What is no
     such question is an `InputError`: a `SchemaError` if there is no such column, a `DomainError` if a column is
@@ -101,7 +109,7 @@ def question_of(sql: str, columns: Mapping[str, str], clock: Callable[[str], Clo
     >>> question.measures
     (Measure(kind='count', column=None, name='count'),)
     """
-    return _Reader(columns, clock or (lambda column: Clock(column, frozenset()))).question(_parsed(sql))
+    return _Reader(columns, clock or (lambda column: Clock(column, frozenset())), has_ranges).question(_parsed(sql))
 
 
 def _edition(version: Any) -> int | str:
@@ -118,6 +126,7 @@ class _Reader:
 
     columns: Mapping[str, str]
     clock: Callable[[str], Clock]
+    has_ranges: Callable[[str], bool]
     tables: set[str] = field(default_factory=lambda: {"release"})
     as_of: int | str | None = None
 

@@ -11,6 +11,7 @@ from glasshouse.analyst.answers.answer_rows import Answer
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.questions.question import And, Measure, Not, Question, Test
 from glasshouse.analyst.statistics.quantile import quantile
+from glasshouse.analyst.statistics.range_measure import RANGES, between_ends, check_closed, quantile_of_ranges
 from glasshouse.analyst.statistics.row_choice import chosen_rows
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.supports.value_sets import ValueSet
@@ -98,6 +99,8 @@ class _Composite:
     def _measured(self, measure: Measure, where: Condition, columns: tuple[str, ...], counts: Rows) -> Rows:
         if measure.kind == "quantile":
             return self._quantiles(measure, where, columns, counts)
+        if measure.of_ranges:
+            return self._of_ranges(measure, where, columns, counts)
         assert measure.among is not None
         inside = self._one(measure, And((where, measure.among)), columns)
         if measure.kind != "share":
@@ -105,6 +108,21 @@ class _Composite:
             return {key: inside.get(key, nobody) for key in counts}
         outside = self._one(measure, And((where, Not(measure.among))), columns)
         return {key: _share(inside.get(key, _NOBODY), outside.get(key, _NOBODY), own) for key, own in counts.items()}
+
+    def _of_ranges(self, measure: Measure, where: Condition, columns: tuple[str, ...], counts: Rows) -> Rows:
+        """A sum or an average of a column of ranges, from those of their lower and of their upper ends."""
+        column = measure.column
+        assert column is not None
+        check_closed(self.evidence, column)
+        inside = [where, *([] if measure.among is None else [measure.among])]
+        if measure.kind == "avg":
+            inside.append(Test(column, ~ValueSet.of([None])))
+        own = (replace(measure, column=end, among=None, of_ranges=False) for end in self.evidence.ends_of(column))
+        found = self._asked(tuple(own), And(tuple(inside)), columns)
+        self._notes[RANGES.format(column=repr(column))] = None
+        nobody = Estimate.normal(float("nan"), float("nan")) if measure.kind == "avg" else _NOBODY
+        rows = {key: between_ends(*row) for key, row in zip(found.keys, found.estimates, strict=True)}
+        return {key: rows.get(key, nobody) for key in counts}
 
     def _one(self, measure: Measure, where: Condition, columns: tuple[str, ...]) -> Rows:
         """One measure over the people who satisfy a condition."""
@@ -133,7 +151,10 @@ class _Composite:
         def asked(question: Question) -> Answer:
             return self._asked(question.measures, question.where, ())
 
-        return {key: quantile(self.evidence, And((where, *_fixed(columns, key))), measure, asked) for key in counts}
+        estimate = quantile_of_ranges if measure.of_ranges else quantile
+        if measure.of_ranges:
+            self._notes[RANGES.format(column=repr(measure.column))] = None
+        return {key: estimate(self.evidence, And((where, *_fixed(columns, key))), measure, asked) for key in counts}
 
     def _asked(self, measures: tuple[Measure, ...], where: Condition, columns: tuple[str, ...]) -> Answer:
         found = self.ask(Question(measures, where, columns))

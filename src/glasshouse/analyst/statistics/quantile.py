@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Question], Answer]
 
-__all__ = ["quantile"]
+__all__ = ["Counts", "quantile"]
 
 _WIDTH = 1.959963984540054
 _NEAR = 1e-9
@@ -42,24 +42,33 @@ def quantile(evidence: Evidence, where: Condition, measure: Measure, ask: Ask) -
     """Estimate a quantile of a column over the people who satisfy a condition."""
     assert measure.column is not None
     assert measure.at is not None
-    values = _candidates(evidence, measure.column)
-    counts = _Counts(measure.column, evidence.asked_kinds[measure.column] == "integer", where, values, ask)
+    whole = evidence.asked_kinds[measure.column] == "integer"
+    counts = Counts(
+        measure.column,
+        _candidates(evidence, measure.column),
+        where,
+        ask,
+        lambda value: ValueSet.below(value, closed=True, whole=whole),
+        lambda value: ValueSet.above(value, closed=False, whole=whole),
+    )
     return counts.quantile(measure.at, between=measure.between)
 
 
 @dataclass(eq=False)
-class _Counts:
-    """How many people have at most each of some values."""
+class Counts:
+    """How many people have at most each of some values, which are in order."""
 
     column: str
-    whole: bool
-    where: Condition
     values: Sequence[Any]
+    where: Condition
     ask: Ask
+    at_most: Callable[[Any], ValueSet]  # what the column contains for people with at most a value
+    above: Callable[[Any], ValueSet]  # and for people with more
     _known: dict[int, tuple[float, float]] = field(default_factory=dict)
     _certain: bool = True
 
     def quantile(self, share: float, *, between: bool) -> Estimate:
+        """Estimate the value at a rank."""
         everybody = self._count(~ValueSet.of([None]))
         n_people = everybody.value
         if not self.values or not isfinite(n_people) or n_people <= _NEAR:
@@ -93,7 +102,7 @@ class _Counts:
             float(self.values[self._first(lambda at, r=r: self._at(at)[0] >= min(r, n_people) * (1 - _NEAR))])  # type: ignore[misc]
             for r in ((before + 1,) if rank == before else (before + 1, before + 2))
         ]
-        return ends[0] + (rank - before) * (ends[-1] - ends[0])
+        return ends[0] if ends[0] == ends[-1] else ends[0] + (rank - before) * (ends[-1] - ends[0])
 
     def _first(self, holds: Callable[[int], bool]) -> int:
         """The first index from which on a condition holds; the last index if it never does."""
@@ -108,13 +117,13 @@ class _Counts:
 
     def _at(self, at: int) -> tuple[float, float]:
         if at not in self._known:
-            found = self._count(ValueSet.below(self.values[at], closed=True, whole=self.whole))
+            found = self._count(self.at_most(self.values[at]))
             self._known[at] = found.value, found.error**2
         return self._known[at]
 
     def _above_variance(self, at: int) -> float:
         if -1 - at not in self._known:
-            found = self._count(ValueSet.above(self.values[at], closed=False, whole=self.whole))
+            found = self._count(self.above(self.values[at]))
             self._known[-1 - at] = found.value, found.error**2
         return self._known[-1 - at][1]
 

@@ -141,8 +141,8 @@ class Greedy(Method):
                 adversary=Adversary.ALGORITHM_AWARE,
                 theorem=(
                     f"the attacker's probability of the designated value is at most e/{run} (e = 2.718...) for "
-                    f"everybody, which is below 1/{ell} (MINIMALITY Theorem 6; the groups are made for {run}, which is "
-                    f"e * {ell} rounded up)"
+                    f"everybody, which is below 1/{ell} (MINIMALITY Theorem 6; in every group at most 1/{run} of the "
+                    f"records have the designated value, where {run} is e * {ell} rounded up)"
                 ),
                 limits=dropped,
                 assumptions=chosen_blindly(self, "priority"),
@@ -159,8 +159,8 @@ class Greedy(Method):
             )
         else:
             bound = (
-                f"the highest probability known to occur is e/{run} (e = 2.718...), but this is not proven for this "
-                "principle"
+                f"no probability above e/{run} (e = 2.718...) is known to occur, but for this principle it is not "
+                "proven that none does"
             )
         return _linking(bound, *dropped)
 

@@ -173,13 +173,13 @@ def claim_of_even_splits(requirement: Requirement, extra: int, assumptions: tupl
         return Claim(
             adversary=Adversary.ALGORITHM_AWARE,
             theorem=(
-                f"if the table is split evenly for {run}, the probability of any value is at most {bound}, which is "
-                f"below 1/{ell} (MINIMALITY Theorem 5, with an exact bound: where each part may be cut depends only on "
-                "quasi-identifiers)"
+                f"a part is halved only if both halves satisfy {run}-diversity, so the probability of any value is at "
+                f"most {bound}, which is below 1/{ell} (MINIMALITY Theorem 5, with an exact bound: where each part may "
+                "be cut depends only on quasi-identifiers)"
             ),
             assumptions=assumptions,
         )
     return linking_claim(
         f"for an attacker who knows the algorithm a probability may reach {bound} instead of 1/{ell} (MINIMALITY "
-        "Theorem 5); the parameter extra=1 keeps it below 1/l"
+        f"Theorem 5); the parameter extra=1 keeps it below 1/{ell}"
     )

@@ -305,7 +305,7 @@ def _rarer(sketch: Sketch) -> list[tuple[Any, Fraction]] | None:
 def _unprotected(sketch: Sketch, of: str = "") -> str:
     value, share = _shares(sketch)[0]
     return (
-        f"Nothing is promised about {_shown(value)}{of}, which {_count(sketch, share)} have: an attacker may become "
+        f"Nothing is guaranteed about {_shown(value)}{of}, which {_count(sketch, share)} have: an attacker may become "
         "certain that a person has this value."
     )
 
@@ -360,8 +360,8 @@ def _suppressed(sketch: Sketch, principle: Principle | Mapping[str, Principle]) 
             continue
         share = Fraction(ceil(Fraction(n_left_out, sketch.n_people) * STEPS), STEPS)
         cost = (
-            "These records are drawn at random among those with the most frequent values. Nothing is guaranteed for "
-            "the people who are left out."
+            f"{'It is' if n_left_out == 1 else 'They are'} drawn at random among the records with the most frequent "
+            "values. Nothing is guaranteed for people who are left out."
         )
         if share <= _MOST_LEFT_OUT:
             yield _way("suppress", one, cost, suppress=share)

@@ -15,7 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.microdata.domains import Column, code, text_of
-from glasshouse.microdata.inspection.role_words import NAMES, NUMBERS, ORIGIN, PERSONAL, QUASI, SENSITIVE, first_match
+from glasshouse.microdata.inspection.role_words import (
+    NAMES,
+    NUMBERS,
+    ORIGIN,
+    PERSONAL,
+    QUASI,
+    ROWS,
+    SENSITIVE,
+    first_match,
+)
 from glasshouse.microdata.inspection.uniqueness import n_unique, percent, share
 from glasshouse.microdata.inspection.value_topics import topic_of_values
 
@@ -106,11 +115,12 @@ class ColumnReport:
 
 
 class Measured(NamedTuple):
-    """A column's report, still without a role; its codes; and whether its values are prose."""
+    """A column's report, still without a role; its codes; and whether its values are prose or number the rows."""
 
     report: ColumnReport
     column: Column
     is_prose: bool
+    counts_rows: bool
 
 
 def measure(name: str, values: pa.Array) -> Measured:
@@ -140,7 +150,7 @@ def measure(name: str, values: pa.Array) -> Measured:
     is_prose = blanks is not None and blanks + 1 >= FREE_TEXT_WORDS
     if domain.kind == "category" and (is_prose or _nearly_distinct(report)):
         report = replace(report, kind="text")
-    return Measured(report, column, is_prose)
+    return Measured(report, column, is_prose, counts_rows=domain.kind == "integer" and _rise_by_one(values))
 
 
 def with_roles(
@@ -229,7 +239,7 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
     if report.distinct == 0:
         return "leave out", "has no values"
     if found := first_match(name, PERSONAL):
-        return "identifier", f"names a person or is an address of one ({found.piece!r})"
+        return "identifier", f"is a name, an address or a number of one person ({found.piece!r})"
     if report.distinct == 1:
         return "leave out", "has only one value"
     if m.is_prose:
@@ -239,16 +249,19 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
     if found := first_match(name, QUASI):
         return "quasi", f"others may know it ({found.piece!r})"
     if found := first_match(name, NAMES):
-        return "identifier", f"names a person ({found.piece!r})"
+        return "identifier", f"may name a person ({found.piece!r})"
     found = first_match(name, NUMBERS)
     if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
         rarely = _nearly_distinct(report)
         return "identifier", f"may be a personal number ({found.piece!r})" + ": hardly any value repeats" * rarely
-    return _role_by_values(report)
+    return _role_by_values(m)
 
 
-def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
+def _role_by_values(m: Measured) -> tuple[Role, str]:
     """Suggest a role for a column whose name says nothing."""
+    report = m.report
+    if m.counts_rows or (first_match(report.name, ROWS) and _nearly_distinct(report)):
+        return "leave out", "numbers the rows, and does not say who they are about"
     if report.kind in ("date", "timestamp"):
         return "quasi", f"a {report.kind}: others may know it"
     if report.kind in ("text", "integer") and _nearly_distinct(report):
@@ -256,6 +269,13 @@ def _role_by_values(report: ColumnReport) -> tuple[Role, str]:
     if report.unique_share >= FINGERPRINT:
         return "leave out", f"{_UNKNOWN}, and {percent(report.unique_share)} of rows have a value that no other row has"
     return "quasi", f"{_UNKNOWN}, so assume that others may know it"
+
+
+def _rise_by_one(values: pa.Array) -> bool:
+    """Whether whole numbers go up by one from row to row, as R, pandas and spreadsheets number them."""
+    if len(values) < 2 or values.null_count:
+        return False
+    return bool(pc.all(pc.equal(pc.subtract(values[1:], values[:-1]), 1)).as_py())
 
 
 def _nearly_distinct(report: ColumnReport) -> bool:

@@ -302,8 +302,10 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     """Say what to mind before the table is read with these roles."""
     quasi = [report for report in reports if report.role == "quasi"]
     if len(quasi) > MOST_CANDIDATES:
-        tried = f"the {MOST_CANDIDATES} most distinguishing of {len(quasi)} quasi-identifiers"
-        yield f"pairs and triples of columns were tried only among {tried}"
+        yield (
+            "unique rows were counted only for pairs and triples of those "
+            f"{MOST_CANDIDATES} of the {len(quasi)} quasi-identifiers that distinguish people most"
+        )
     if not quasi:
         yield (
             "no column looks like a quasi-identifier: name the columns whose values others may know about people "

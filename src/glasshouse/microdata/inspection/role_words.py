@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words in column names that suggest roles: plain data, meant to be read and extended.
 
-How a word matches. A column's name is cut at separators and where capitals begin (``patientZIP_code`` gives *patient*,
-*zip*, *code*); accents and capitals are ignored. A word matches a whole piece, or two or three neighbours written
-together (*zipcode*); a word with a star matches how they begin (``diagnos*``: diagnosis, Diagnose, diagnostico).
-English, German, French and Spanish words stand side by side, with some Italian and Portuguese ones: lists this short
-need no language.
+How a word matches. A column's name is cut at separators, where capitals begin and before digits (``patientZIP_code2``
+gives *patient*, *zip*, *code*, *2*); accents and capitals are ignored. A word matches a whole piece, or two or three
+neighbours written together (*zipcode*); a word with a star matches how they begin (``diagnos*``: diagnosis, Diagnose,
+diagnostico). English, German, French and Spanish words stand side by side, with some Italian and Portuguese ones: lists
+this short need no language.
 
 Which list wins. `PERSONAL` says identity whatever else the name holds. Then the leftmost word of `QUASI` and
 `SENSITIVE` decides (*age at diagnosis* is an age, *diagnosis date* a diagnosis), and of two at the same place the
@@ -31,6 +31,7 @@ __all__ = [
     "ORIGIN",
     "PERSONAL",
     "QUASI",
+    "ROWS",
     "SENSITIVE",
     "WEIGHTS",
     "Match",
@@ -49,11 +50,13 @@ PERSONAL = """
 QUASI = """
     age alter edad eta idade birth* born dob geburt* naissance* nacimiento* nascita* nascimento*
     sex gender geschlecht sexe sexo sesso genero genre
-    zip* postcode* postal* plz postleitzahl* cap cep city town village municipal* county state region* provin* district*
-    suburb stadt gemeinde* bundesland kreis ville commune departement ciudad* municipio* citta cidade* residen* wohnort
-    location latitude longitude country* nation* citizen* land pays pais paese staatsang*
-    race rasse raza ethnic* ethnie* etnia* ancestry origin* hispanic* herkunft* language* sprache langue idioma lingua
-    education* degree school* studies bildung* abschluss* etudes educacion* istruzione escolaridade
+    zip* postcode* postal* plz postleitzahl* cap cep city town village municipal* county state region* provin*
+    district* suburb neighbo* policedistrict* policeprecinct* stadt gemeinde* bundesland kreis ville commune
+    departement ciudad* municipio* citta cidade* residen* wohnort location lat latitude lon lng longitude country*
+    nation* citizen* land pays pais paese staatsang*
+    race* black rasse raza ethnic* ethnie* etnia* ancestry origin* hispanic* herkunft*
+    language* sprache langue idioma lingua
+    educ* degree school* studies bildung* abschluss* etudes istruzione escolaridade
     marital* married spouse familienstand estadocivil etatcivil statocivile relationship household* children
     kinder enfants hijos figli filhos
     employer* workclass veteran* military height
@@ -62,7 +65,7 @@ QUASI = """
 """What a neighbour, an employer or a public register knows about a person."""
 
 ORIGIN = """
-    race ethnic* ancestry hispanic* herkunft* rasse ethnie* origine* raza etnia* tribe tribu
+    race* black ethnic* ancestry hispanic* herkunft* rasse ethnie* origine* raza etnia* tribe tribu
 """
 """Ethnic origin: others may see it, and many laws protect it as a sensitive value; what it is must be decided."""
 
@@ -83,7 +86,7 @@ SENSITIVE = {
     """,
     "sexual life": """
         sexual* sexlife sexever* sexage* sexorient* sexpartner* sexnumpart* partnersex samesex homosexual* heterosexual*
-        bisexual* lgbt* gay lesbian transgender* contracept* abortion* prostitut* syphilis chlamydia* gonorrh*
+        bisexual* lgbt* gay lesbian transgender* contracept* abortion* affair* prostitut* syphilis chlamydia* gonorrh*
         verhutung* abtreibung* avortement* aborto* orientierung* orientacion* orientation*
     """,
     "test result": """
@@ -105,7 +108,7 @@ SENSITIVE = {
     "offence": """
         crime* criminal* offence* offense* offend* arrest* conviction* convict* felon* misdemean* prison* jail* recid*
         sentence* sentenced verdict* guilty parole* probation* violation* weapon* contraband* chargedesc* chargedegree*
-        police* suspect*
+        police* suspect* priors
         straftat* straffall* vorstrafe* verurteil* verbrech* haft haftstrafe* verstoss*
         delit* condamn* infraction* detenu* condena* antecedente* arresto* preso crimen* reincid*
     """,
@@ -132,11 +135,16 @@ NAMES = """
 """Names of people, unless a word above says of what they are the name."""
 
 NUMBERS = """
-    id ids uid uuid guid pid key number num nr numero nummer record* code index
+    id ids uid uuid guid pid key number num nr numero nummer record* code
     person individual respondent* patient* client* customer* member* employee*
     student* subject* user* kunde* kundennummer cliente* matricul* account*
 """
 """Numbers of people or of things: an identifier only if the values hardly repeat."""
+
+ROWS = """
+    rowname* rownum* rowno rowid rowindex* zeilennum* numeroligne numerofila
+"""
+"""Numbers of rows."""
 
 WEIGHTS = """
     weight weights wgt wt pond* fnlwgt pspwght hochrechnung* poids peso
@@ -183,8 +191,8 @@ def first_match(name: str, words: str) -> Match | None:
     Match(position=2, piece='birth')
     >>> first_match("ZIP-Code", QUASI).piece, first_match("código_postal", QUASI).piece
     ('zip', 'postal')
-    >>> first_match("agency", QUASI) is None
-    True
+    >>> first_match("agency", QUASI) is None, first_match("race3", QUASI).piece
+    (True, 'race')
     """
     pieces = _pieces(name)
     wanted = words.split()
@@ -199,7 +207,7 @@ def first_match(name: str, words: str) -> Match | None:
 
 
 def _pieces(name: str) -> list[str]:
-    """Split a name at separators and capital letters; remove accents and capitals."""
+    """Split a name at separators, at capital letters and before digits; remove accents and capitals."""
     cut = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     bare = "".join(c for c in unicodedata.normalize("NFKD", cut) if not unicodedata.combining(c))
-    return re.findall(r"[^\W_]+", bare.casefold())
+    return re.findall(r"[^\W\d_]+|\d[^\W_]*", bare.casefold())

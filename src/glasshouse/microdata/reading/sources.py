@@ -65,7 +65,7 @@ _FOREIGN = {
     b"\xfd7zXZ": "compressed with xz: unpack it, or use gzip or zstd",
     b"PARE": "encrypted Parquet: decrypt it first",
     b"FEA1": "a Feather file of version 1: write it again as version 2 or Parquet",
-    b"\x89HDF": "an HDF5 file: read the table with pandas and pass the frame",
+    b"\x89HDF": "an HDF5 file: save the table as Parquet or CSV, which pandas can do",
     b"%PDF": "a PDF: save the table as CSV",
 }
 _TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.pages.report.words import WHO
+from glasshouse.pages.report.words import HOW, WHO
 from glasshouse.plural import counted
 from glasshouse.release.release import ONE_ROW_PER_PERSON
 
@@ -63,7 +63,7 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         above = own if own["people_above"] else found  # if nobody is, then only once it is known what was too frequent
         n, of, limit = above["people_above"], found["people"], found["limit"]
         verb = "may have" if above["how"] == "bound" else "has" if n == 1 else "have"
-        how = "" if above["how"] in ("exact", "bound") else f" ({above['how']}, so not exactly)"
+        how = "" if above["how"] in ("exact", "bound") else f" ({HOW[above['how']]})"
         what = (
             f"For {WHO[found['adversary']]}, {n:,} of {counted(of, 'person')} {verb} a value of "
             f"{found['column']} with a "
@@ -73,7 +73,10 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if own is found:
             what = f"{what}."
         elif above is found:
-            what = f"{what}, {knows}. They may have been left out, and the guarantee is for the people in the release."
+            what = (
+                f"{what}, {knows}. The people counted here may themselves have been left out, and the guarantee is "
+                "only for the people in the release."
+            )
         else:
             more = f"it is up to {found['largest']:.4f}, and {found['people_above']:,} may be above {limit}"
             what = f"{what}; {knows}, {more}."
@@ -159,7 +162,8 @@ def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield (
         "note",
         (
-            "A second, independent release of the same people can break the guarantees of both. To publish more of "
-            "this table, add tables over the same groups (marginals) to this release."
+            "A second, independent release of the same people can break the guarantees of both. Two things can be "
+            "added safely: next year's table, as an edition of this release; and, if the recoding is 'angel' and there "
+            "are no editions, more tables over the same groups (marginals)."
         ),
     )

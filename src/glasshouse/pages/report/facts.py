@@ -27,7 +27,7 @@ from glasshouse.pages.report.effort import FLOOR, Budget, Sizes
 from glasshouse.pages.report.learner import learners_of
 from glasshouse.pages.report.regulators import risks_of
 from glasshouse.pages.report.usefulness import divergence_of, losses_of, utility_of
-from glasshouse.pages.report.words import in_words
+from glasshouse.pages.report.words import WHO, in_words
 from glasshouse.plural import counted
 from glasshouse.release.layout import layout_of
 from glasshouse.release.package.signature import signature_in
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from glasshouse.release import Guarantee, Recipe, Release
     from glasshouse.release.release import PublishedColumn
     from glasshouse.streaming.publish import PublishedFile
-    from glasshouse.verification import Check, Risk, Verification
+    from glasshouse.verification import Risk, Verification
 
 __all__ = ["LAYOUT", "facts_of", "facts_of_file", "files_in", "signature_facts"]
 
@@ -86,7 +86,7 @@ def facts_of(
     counted = _verification(release, achieved)
     facts["achieved"] = counted.to_dict()
     facts["kept"] = counted.holds is not False
-    facts["broken"] = "; ".join(_asked(check) for check in counted.checks if not check.holds) or None
+    facts["broken"] = "; ".join(check.what for check in counted.checks if not check.holds) or None
     tell()
     facts["published"]["tables"] = [
         _table(name, shown.num_rows, shown.column_names, release.recipe) for name, shown in release.tables.items()
@@ -110,10 +110,6 @@ def facts_of(
     tell()
     facts["cautions"] = cautions_in(facts)
     return facts
-
-
-def _asked(check: Check) -> str:
-    return check.asked if check.column is None else f"{check.asked} for {check.column}"
 
 
 def _bound_by_groups(facts: dict[str, Any]) -> None:
@@ -160,7 +156,8 @@ def _left_out(facts: Mapping[str, Any], why: str) -> Iterator[str]:
         yield ("For the sensitive columns, only the principles that were asked for were checked.")
     exact = [shown["name"] for shown in facts["published"]["tables"] if shown["exact"]]
     if exact:
-        yield f"The number of people with the same exact quasi-identifiers is not counted ({', '.join(exact)})."
+        tables = f"{'table' if len(exact) == 1 else 'tables'} {', '.join(exact)}"
+        yield f"It was not counted how many people have the same exact quasi-identifiers in the published {tables}."
     yield "What happened to the values of each column is not listed."
     yield "The report has all of this if the table is published in memory (--engine memory), where it fits."
 
@@ -243,7 +240,8 @@ def _bounded(facts: Mapping[str, Any], table: Microdata, effort: Effort) -> list
         )
     for found in facts["beliefs"]:
         if found["bounded"]:
-            said.append(f"The {found['adversary']} attack on {found['column']} was not run: {found['why_not']}.")
+            who = WHO[found["adversary"]]
+            said.append(f"The attack on {found['column']} by {who} was not run: {found['why_not']}.")
     unmeasured = [found for found in facts["risks"] if found["bounded"]]
     if unmeasured:
         names = ", ".join(found["risk"] for found in unmeasured)

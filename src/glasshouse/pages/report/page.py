@@ -14,6 +14,7 @@ from glasshouse.pages.html import render
 from glasshouse.pages.numbers import percent
 from glasshouse.pages.report.words import HOW, WHO
 from glasshouse.plural import counted, ordinal
+from glasshouse.verification.verification import words_for
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
         "published": [[t["name"], f"{t['rows']:,}", t["columns"]] for t in published["tables"]],
         "columns": [[c["name"], c["role"], c["kind"], c["meaning"]] for c in published["columns"]],
         "recounted": [[key.replace("_", " "), f"{v:,}" if isinstance(v, int) else v] for key, v in achieved.items()],
-        "checks": [[c["asked"], c["column"] or "", c["holds"]] for c in achieved.get("checks", ())],
+        "checks": [[words_for(c["asked"]), c["column"] or "", c["holds"]] for c in achieved.get("checks", ())],
         "measures": {column: list(_measures(found)) for column, found in achieved.get("sensitive", {}).items()},
         "findable": [
             [f["table"], f"{f['k']:,}", f"{f['groups']:,}", *(percent(f[k]) for k in ("highest", "average", "at_risk"))]

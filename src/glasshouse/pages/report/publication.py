@@ -146,7 +146,7 @@ class Publication:
         if engine == "memory" and needing and not choices["partition"]:
             raise InputError(
                 f"--no-partition is only possible if the file is published in batches, but {needing} needs the whole "
-                "table in memory: leave one of the two options out"
+                f"table in memory: leave --no-partition out{_or_without(needing)}"
             )
         return str(engine)
 
@@ -165,13 +165,7 @@ class Publication:
             return "memory"
         what = f"{choices['file']} would take {need}"
         if needing is not None and not needing.startswith("--report"):
-            self._watch.remark(
-                "warning",
-                (
-                    f"{what}. The option {needing} needs the table in memory; if you leave this option out, the file "
-                    "can be published from disk"
-                ),
-            )
+            self._watch.remark("warning", f"{what}. {_in_memory(needing)}")
             return "memory"
         left_out = (
             ""
@@ -361,7 +355,7 @@ def _why_not_flat(made: Release | PublishedFile, engine: str, place: Path) -> st
         return f"{made.n_tuples:,} people were published, and for more than {MOST_FLAT:,} it takes long"
     if len(made.recipe.sensitive) > 1:
         return f"it can have only one of the sensitive columns {', '.join(made.recipe.sensitive)}"
-    return f"{place} exists already" if place.exists() else None
+    return f"{place} exists already (move it elsewhere first)" if place.exists() else None
 
 
 def draw(
@@ -402,6 +396,33 @@ def _needing_table(choices: Mapping[str, Any]) -> str | None:
     return None if choices["report"] == "none" else f"--report {choices['report']}"
 
 
+def _in_memory(needing: str) -> str:
+    """Why a file that may not fit into memory is published there all the same, and how it can be published from disk.
+
+    >>> _in_memory("an edition")
+    'It is published in memory all the same, because an edition can only be published in memory'
+    """
+    if needing.startswith("--"):
+        return (
+            f"The option {needing} needs the table in memory; if you leave this option out, the file can be published "
+            "from disk"
+        )
+    why = "It is published in memory all the same, because"
+    if needing == "an edition":
+        return f"{why} an edition can only be published in memory"
+    return (
+        f"{why} {needing} cannot be read in batches: to publish it from disk, write the table to a CSV, Parquet or "
+        "Arrow file first"
+    )
+
+
+def _or_without(needing: str) -> str:
+    """How else a file can be published in batches, if an option alone is in the way."""
+    if needing.startswith("--report"):
+        return ", or give --no-report"
+    return f", or leave {needing} out" if needing.startswith("--") else ""
+
+
 def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
     from glasshouse.microdata.reading.sources import read_whole
     from glasshouse.microdata.repeats import refuse_in_batches
@@ -414,7 +435,8 @@ def _refuse_on_disk(choices: Mapping[str, Any]) -> None:
         )
     if choices.get("table") or choices.get("query") or choices.get("to"):
         raise InputError(
-            "--engine disk reads files and writes folders, not databases: leave --to, --table and --query out"
+            "--engine disk reads files and writes folders, not databases: use --engine memory, or give a file and "
+            "leave --to, --table and --query out"
         )
     whole = read_whole(choices["file"])
     if whole is not None:

@@ -139,10 +139,10 @@ def compared_copies(release: Release, out: Path) -> list[str]:
             told = f"{place} is a copy of another release than {out / 'release'}: {again}"
             raise SourceError(told, source=place)
         if stranger is not None:
-            raise SourceError(f"{place} was changed after Glasshouse wrote it, {stranger}: {again}", source=place)
+            raise SourceError(f"{place} was changed after Glasshouse wrote it ({stranger}): {again}", source=place)
         difference = _difference(release, place, name)
         if difference is not None:
-            raise SourceError(f"{place} does not hold what the release holds, {difference}: {again}", source=place)
+            raise SourceError(f"{place} does not hold what the release holds ({difference}): {again}", source=place)
         said.append(f"the copy in {place} has the same rows and values as the release")
     return said
 

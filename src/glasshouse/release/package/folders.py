@@ -71,8 +71,8 @@ def refuse_existing(target: Path, *, force: bool) -> None:
     stranger = stranger_in(target) if target.is_dir() else "it is a file"
     if stranger is not None:
         raise OutputError(
-            f"{target} is not replaced, because it contains something that Glasshouse did not write or that was "
-            f"changed since: {stranger}. Move that elsewhere, or choose another folder",
+            f"{target} is not replaced, because it is not as Glasshouse wrote it: {stranger}. Move it elsewhere, or "
+            "choose another folder",
             path=target,
         )
 

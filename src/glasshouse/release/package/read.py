@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from glasshouse.errors import SourceError
 from glasshouse.release.edition import check_editions
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
-from glasshouse.release.package.container.container import opened, refused
+from glasshouse.release.package.container.container import MANIFEST, opened, refused
 from glasshouse.release.package.folders import tidy
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.package.stream import MOST_BYTES, ReleaseStream
@@ -103,4 +103,4 @@ def _check_numbers(tables: Mapping[str, pa.Table], manifest: Manifest) -> None:
                     )
                 totals.append(manifest.n_tuples)
     if max(totals, default=0) != manifest.n_tuples:
-        raise SourceError("its tables do not have as many records as the manifest says")
+        raise SourceError(f"its tables do not have as many records as {MANIFEST} says")

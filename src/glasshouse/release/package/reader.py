@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from glasshouse.errors import SourceError
 from glasshouse.plural import counted
 from glasshouse.release.layout import COUNTS, NUMBERS
+from glasshouse.release.package.container.container import MANIFEST
 from glasshouse.release.package.tables import field_type, guarded_name, is_text, unguarded, unguarded_name
 from glasshouse.unpacking import Refused, measure
 
@@ -110,14 +111,14 @@ def _check_rows(n_rows: int, file: PackagedFile, manifest: Manifest) -> None:
     if n_rows > manifest.n_tuples:
         raise SourceError(f"{file.name} has more rows than the release has records")
     if file.rows is not None and n_rows != file.rows:
-        raise SourceError(f"{file.name} has {counted(n_rows, 'row')}, and the manifest says {file.rows:,}")
+        raise SourceError(f"{file.name} has {counted(n_rows, 'row')}, and {MANIFEST} says {file.rows:,}")
 
 
 def _check_fields(schema: pa.Schema, file: PackagedFile, table: PackagedTable) -> None:
     # a column without any value has no type in a CSV file
     kinds = [(field.name, field_type(field.type) or table.fields.get(field.name)) for field in schema]
     if kinds != list(table.fields.items()):
-        raise SourceError(f"{file.name} does not have the columns that the manifest describes")
+        raise SourceError(f"{file.name} does not have the columns that {MANIFEST} describes")
 
 
 def _check_calendar(found: pa.Table, file: PackagedFile) -> None:
@@ -241,7 +242,7 @@ def _csv_batches(
     with pa_csv.open_csv(pa.BufferReader(content), **_csv_options(table, kinds)) as reader:
         names = [unguarded_name(name) if table.guarded else name for name in reader.schema.names]
         if names != list(table.fields):
-            raise SourceError(f"{file.name} does not have the columns that the manifest describes")
+            raise SourceError(f"{file.name} does not have the columns that {MANIFEST} describes")
         for batch in reader:
             found = pa.Table.from_batches([batch])
             found = _unguarded(found, table.marks) if table.guarded else found

@@ -309,11 +309,12 @@ def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     ]
     calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
     nulls = "".join(f", then {code(call)}" for call in calls)
+    but = {0: "", 1: " This column is an exception:"}.get(len(told), " These columns are exceptions:")
     return "\n".join(
         [
             "In these CSV files a missing value is an empty cell without quotes. Every cell in quotes is a text, "
             'including the empty text (`""`) and texts such as `NA` and `null`. `datapackage.json` says the same '
-            "(`missingValues`).",
+            f"(`missingValues`).{but}",
             *(["", *told] if told else []),
             "",
             "Many programs treat such texts as missing values unless you tell them not to:",

@@ -85,7 +85,7 @@ class Signature:
         if mismatch is not None:
             return mismatch
         stranger = stranger_in(folder)
-        return None if stranger is None else f"{folder} is not as it was signed, {stranger}: {_NEW}"
+        return None if stranger is None else f"{folder} is not as it was signed ({stranger}): {_NEW}"
 
     def mismatch(self, folder: Path) -> str | None:
         """Why the key that it names did not sign the manifest of a folder; None if it did. No other file is read."""
@@ -96,7 +96,7 @@ class Signature:
         except (InvalidSignature, ValueError):
             return f"the signature of {folder} was not made with this key, or was changed since: {_ASK}"
         if manifest_sum(folder) != self.manifest:
-            return f"{folder} is not the release that was signed: its manifest was changed: {_NEW}"
+            return f"{folder} is not the release that was signed, because {MANIFEST} was changed: {_NEW}"
         return None
 
     def __str__(self) -> str:

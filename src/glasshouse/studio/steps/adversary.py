@@ -212,8 +212,10 @@ def _asked(form: dict[str, list[str]]) -> dict[str, Any]:
         asked |= {"corrupted": lines, "most_corrupted": most}
     if attack == "intersection":
         asked["other"] = only(form, "other")
-        if not os.path.isdir(place_of(asked["other"])):  # noqa: PTH112
+        if not asked["other"]:
             raise InputError("name the folder of the earlier release")
+        if not os.path.isdir(place_of(asked["other"])):  # noqa: PTH112
+            raise InputError(f"there is no folder {asked['other']}: check its name, and give the whole path")
         asked["other"] = place_of(asked["other"])
     people, identifier = only(form, "people"), only(form, "identifier")
     if people:
@@ -240,7 +242,7 @@ def _people(sight: Sight, asked: dict[str, Any]) -> dict[str, str] | None:
         return None
     file = place_of(asked["people"])
     if not os.path.isfile(file):  # noqa: PTH113 - pathlib fails on what cannot be a path
-        raise InputError(f"there is no file {asked['people']}")
+        raise InputError(f"there is no file {asked['people']}: check its name, and give the whole path")
     return {"file": file, "identifier": asked.get("identifier", "")}
 
 

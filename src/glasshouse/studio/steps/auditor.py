@@ -76,7 +76,7 @@ async def _verify(request: Request) -> Response:
         elif os.path.isfile(place):  # noqa: PTH113
             _begin(desk, place, Path(place).name)
         else:
-            raise InputError(f"there is no file and no folder {path}")
+            raise InputError(f"there is no file and no folder {path}: check its name, and give the whole path")
     except GlasshouseError as error:
         return _page(request, str(error))
     return to(f"{_PAGE}#found")

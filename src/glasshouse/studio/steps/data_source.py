@@ -55,8 +55,10 @@ def _path(typed: str) -> Path:
         text = unquote(urlsplit(text).path)
     if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
         raise InputError("write the path of one file, such as /data/patients.csv")
-    if is_address(text) or "://" in text:
+    if is_address(text):
         raise InputError("this is the address of a database, not a path: use the form for databases on this page")
+    if "://" in text:
+        raise InputError("this is an address, not a path: save the table as a file on this machine, and give its path")
     try:
         return Path(text).expanduser()
     except RuntimeError:

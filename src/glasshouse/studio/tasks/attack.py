@@ -37,6 +37,7 @@ _MOST_EXPOSED = 20
 _MOST_BARS = 15
 _MOST_PLACES, _MOST_GROUPS = 4, 6  # that are shown of those where a person can be
 _SECONDS = 60.0  # for an attack that tells how far it is, unless it may take as long as it takes
+_LONGER = "choose “As long as it takes”"
 _REASONS = 5.0  # seconds for reasons that cannot be kept otherwise
 _STRENGTH = ("linking", "algorithm-aware", "corrupting")
 _OF_ANY_LIST = ("linking", "corruption", "definetti")  # which can be asked about some of the people alone
@@ -156,12 +157,15 @@ def _attacked(
     source = None if seed is None else Source.seeded(seed)
     corrupted = _corrupted(everybody, column, asked.get("corrupted") or [], release)
     refused, notes = _too_much(release, everybody, column, name, effort), list[str]()
+    if refused and asked.get("effort") != "full":
+        refused = f"{refused}: {_LONGER}"
     if refused and (name not in _OF_ANY_LIST or corrupted):
         return None, notes, refused
     if refused:
         some = _sample(everybody, source, always)
         notes.append(
-            f"only {some.n_tuples:,} of {everybody.n_tuples:,} people, drawn at random, were attacked: {refused}"
+            f"only {some.n_tuples:,} of {everybody.n_tuples:,} people, drawn at random, were attacked, because "
+            f"{refused}"
         )
         everybody = some
     chosen = _chosen(release, asked, column, effort, source, tell, found_out=bool(corrupted))
@@ -170,7 +174,7 @@ def _attacked(
     try:
         return attack_release(release, chosen, knowledge=knowledge), notes, ""
     except OutOfTime:
-        refused = "it takes longer than about a minute: choose “As long as it takes”"
+        refused = f"it takes longer than about a minute: {_LONGER}"
     except GlasshouseError as error:
         if not hasattr(chosen, "how") or _bound(release, asked) is None:
             raise

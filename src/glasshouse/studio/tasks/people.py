@@ -104,7 +104,9 @@ def _described(names: list[str], values: Sequence[str], kinds: Mapping[str, Any]
             columns[name] = pa.array([value.strip()], pa.string()).cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             raise DomainError(
-                f"{value!r} is no value of {name!r}, which has values of type {kind}", column=name
+                f"{value!r} is no value of {name!r}: write it in the form that stands beside the field (its values "
+                f"are of type {kind})",
+                column=name,
             ) from None
     return pa.table(columns)
 

@@ -65,6 +65,8 @@ def _told(found: Verification) -> dict[str, Any]:
         shown = [one for one in column["recursive"] if one["ell"] > 1]
         column["recursive"], column["n_more"] = shown[:_MOST_SHOWN], max(0, len(shown) - _MOST_SHOWN)
         column["closeness"] = {name: one for name, one in (column["t"] or {}).items() if isinstance(one, dict)}
+    for entry, check in zip(told["checks"], found.checks, strict=True):
+        entry["asked"] = check.words
     groups = {
         "smallest": str(found.smallest),
         "checks": [[str(group) for group in check.worst] for check in found.checks],

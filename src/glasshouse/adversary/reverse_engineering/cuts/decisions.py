@@ -83,7 +83,7 @@ value')
         if n_people != n:
             return NotSupported(
                 f"{reversing(task)} needs exactly the people of the published table: the release has "
-                f" {counted(n, 'record')} and the external table {counted(n_people, 'person')}",
+                f"{counted(n, 'record')} and the external table {counted(n_people, 'person')}",
                 instead="give an external table with exactly the people of the published table, or use linking",
             )
         if task.knowledge.is_personal:

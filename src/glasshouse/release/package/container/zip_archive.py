@@ -115,8 +115,8 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
     stranger = stranger_in(target) if target.is_file() else "it is not a file"
     if stranger is not None:
         raise OutputError(
-            f"{target} is not replaced, because it contains something that Glasshouse did not write or that was "
-            f"changed since: {stranger}. Move it elsewhere, or choose another name",
+            f"{target} is not replaced, because it is not as Glasshouse wrote it: {stranger}. Move it elsewhere, or "
+            "choose another name",
             path=target,
         )
 

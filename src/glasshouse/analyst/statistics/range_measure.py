@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures of ranges: sums, averages and quantiles of a column whose values are ranges of numbers, such as [30, 40).
+
+The release does not show where in their ranges people are. So the answer lies between two others: if everybody is at
+the lower end of the range, and if everybody is at the upper end. Both have error bars of their own, and the interval
+goes from the lower end of the first to the upper end of the second. The estimate is the middle between both answers.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, isinf, isnan
+from typing import TYPE_CHECKING, Final
+
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.statistics.quantile import Counts
+from glasshouse.errors import InputError
+from glasshouse.microdata.domains import few
+from glasshouse.supports.value_sets import ValueSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from glasshouse.analyst.answers.answer_rows import Answer
+    from glasshouse.analyst.questions.question import Condition, Measure, Question
+    from glasshouse.supports.evidence import Evidence
+
+__all__ = ["RANGES", "between_ends", "check_closed", "quantile_of_ranges"]
+
+_WIDTH: Final = 1.959963984540054
+RANGES: Final = (
+    "{column} contains ranges of numbers: an interval goes from the answer if everybody is at the lower end of the "
+    "range to the answer if everybody is at the upper end, and the estimate is the middle"
+)
+
+
+def check_closed(evidence: Evidence, column: str) -> None:
+    """Refuse a sum or an average of ranges of which some have no end."""
+    values = evidence.sensitive_values(column)
+    ranges = evidence.ranges_of(column)
+    endless = [
+        str(value)
+        for value, one in zip(values, ranges, strict=True)
+        if one is not None and not (isfinite(one.low) and isfinite(one.high))
+    ]
+    if endless:
+        raise InputError(
+            f"a sum or an average of {column!r} is not possible, because it contains ranges that are open at one end: "
+            f"{few(endless)}. Ask for MEDIAN, or count the people in each range with COUNT(*) and GROUP BY"
+        )
+
+
+def between_ends(low: Estimate, high: Estimate) -> Estimate:
+    """The estimate of a measure from those for the lower ends and for the upper ends."""
+    least, most = min(low.low, high.low), max(low.high, high.high)
+    return Estimate((low.value + high.value) / 2, (most - least) / (2 * _WIDTH), least, most)
+
+
+def quantile_of_ranges(
+    evidence: Evidence, where: Condition, measure: Measure, ask: Callable[[Question], Answer]
+) -> Estimate:
+    """Estimate a quantile of a column of ranges over the people who satisfy a condition."""
+    assert measure.column is not None
+    assert measure.at is not None
+    values, found = evidence.sensitive_values(measure.column), []
+    for end in (0, 1):
+        ends = {value: one[end] for value, one in zip(values, evidence.ranges_of(measure.column), strict=True) if one}
+        counts = Counts(
+            measure.column,
+            sorted(set(ends.values())),
+            where,
+            ask,
+            lambda most, ends=ends: ValueSet.of([value for value, own in ends.items() if own <= most]),  # type: ignore[misc]
+            lambda most, ends=ends: ValueSet.of([value for value, own in ends.items() if own > most]),  # type: ignore[misc]
+        )
+        found.append(counts.quantile(measure.at, between=measure.between))
+    estimate = between_ends(*found)
+    somebody = not isnan(found[0].value)
+    if somebody and (isinf(estimate.low) or isinf(estimate.high)):
+        raise InputError(
+            f"a quantile of {measure.column!r} may lie in a range that is open at one end. Ask for another share, or "
+            "count the people in each range with COUNT(*) and GROUP BY"
+        )
+    return estimate

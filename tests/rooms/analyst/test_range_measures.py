@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums, averages and quantiles of a column of ranges: between the answers for the lower and for the upper ends."""
+
+from __future__ import annotations
+
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glasshouse as gh
+from glasshouse.errors import DomainError, InputError
+
+N = 600
+WIDTH = 100
+
+
+def people(seed: int = 1) -> dict[str, list[Any]]:
+    random = np.random.default_rng(seed)
+    age = random.integers(20, 60, N)
+    wage = np.round(random.gamma(4, 100, N) + 5 * age, 1)
+    return {
+        "age": age.tolist(),
+        "sex": random.choice(["F", "M"], N).tolist(),
+        "wage": wage.tolist(),
+        "ill": random.choice(["flu", "cold", "ulcer", "asthma"], N).tolist(),
+    }
+
+
+def table(columns: dict[str, list[Any]], rule: str = f"intervals:{WIDTH}", **roles: Any) -> gh.Microdata:
+    quasi = ["age", "sex"]
+    return gh.read(columns, quasi=quasi, **({"sensitive": "wage"} | roles), bins={"wage": gh.Taxonomy.of(rule)})
+
+
+def released(columns: dict[str, list[Any]], recoding: Any, **more: Any) -> gh.Release:
+    return gh.publish(table(columns, **more), principle=gh.LDiversity(ell=3), recoding=recoding)
+
+
+def lower(wages: list[float]) -> list[float]:
+    return [wage // WIDTH * WIDTH for wage in wages]
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Angel(k=3), gh.Boxes()], ids=lambda recoding: recoding.name)
+def test_about_everybody_the_interval_goes_from_the_lower_ends_to_the_upper_ends(recoding: Any) -> None:
+    columns = people()
+    low = lower(columns["wage"])
+    found = gh.query(released(columns, recoding), "SELECT SUM(wage), AVG(wage), MEDIAN(wage), QUANTILE(wage, 0.9)")
+
+    (answers,) = found.estimates
+    expected = (sum(low), mean(low), median(low), sorted(low)[int(np.ceil(0.9 * N)) - 1])
+    widths = (N * WIDTH, WIDTH, WIDTH, WIDTH)
+    for answer, least, width in zip(answers, expected, widths, strict=True):
+        assert (answer.low, answer.high) == pytest.approx((least, least + width))
+        assert answer.value == pytest.approx(least + width / 2)
+    assert any("'wage' contains ranges of numbers" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Angel(k=3), gh.Boxes()], ids=lambda recoding: recoding.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_of_some_people_contain_what_is_true_of_them(recoding: Any, seed: int) -> None:
+    columns = people(seed)
+    release = released(columns, recoding)
+    rows = list(zip(*columns.values(), strict=True))
+    for sex in ("F", "M"):
+        own = [wage for age, of, wage, _ in rows if of == sex and age < 45]
+        where = f"WHERE sex = '{sex}' AND age < 45"
+        (answers,) = gh.query(release, f"SELECT AVG(wage), MEDIAN(wage), SUM(wage) {where}").estimates
+        for answer, true in zip(answers, (mean(own), median(own), sum(own)), strict=True):
+            assert answer.low <= true <= answer.high
+            assert abs(answer.value - true) < 0.15 * true
+
+
+def test_measures_of_ranges_stand_beside_others_in_groups_in_order_and_of_some_people() -> None:
+    columns = people()
+    release = released(columns, gh.Anatomy())
+    found = gh.query(
+        release,
+        "SELECT sex, COUNT(*), AVG(wage) AS mean, AVG(age), AVG(wage) FILTER (WHERE age >= 40) AS old, "
+        "SUM(CASE WHEN age < 40 THEN wage ELSE 0 END) AS young GROUP BY sex HAVING mean > 10 ORDER BY mean",
+    )
+    for key, (count, average, age, old, young) in zip(found.keys, found.estimates, strict=True):
+        own = [(a, wage) for a, sex, wage, _ in zip(*columns.values(), strict=True) if (sex,) == key]
+        assert (count.value, age.value) == pytest.approx((len(own), mean(a for a, _ in own)))
+        assert average.low <= mean(wage for _, wage in own) <= average.high
+        assert old.low <= mean(wage for a, wage in own if a >= 40) <= old.high
+        assert young.low <= sum(wage for a, wage in own if a < 40) <= young.high
+    assert [row[1].value for row in found.estimates] == sorted(row[1].value for row in found.estimates)
+
+
+def test_people_without_a_value_are_left_out_of_averages_and_quantiles_and_add_nothing_to_sums() -> None:
+    columns = people()
+    columns["wage"] = [None if i % 10 == 0 else wage for i, wage in enumerate(columns["wage"])]
+    there = lower([wage for wage in columns["wage"] if wage is not None])
+    release = gh.publish(
+        gh.read(
+            columns,
+            quasi=["age", "sex"],
+            sensitive="wage",
+            bins={"wage": gh.Taxonomy.intervals(width=WIDTH)},
+            missing="category",
+        ),
+        principle=gh.LDiversity(ell=3),
+        recoding=gh.Anatomy(),
+    )
+    ((total, average, middle),) = gh.query(release, "SELECT SUM(wage), AVG(wage), MEDIAN(wage)").estimates
+
+    assert (total.low, total.high) == pytest.approx((sum(there), sum(there) + len(there) * WIDTH))
+    assert (average.low, average.high) == pytest.approx((mean(there), mean(there) + WIDTH))
+    assert (middle.low, middle.high) == pytest.approx((median(there), median(there) + WIDTH))
+
+
+def test_nobody_has_no_average_and_a_sum_of_zero() -> None:
+    release = released(people(), gh.Anatomy())
+    ((total, average, middle),) = gh.query(
+        release, "SELECT SUM(wage), AVG(wage), MEDIAN(wage) WHERE age > 90"
+    ).estimates
+
+    assert (total.low, total.value, total.high) == (0, 0, 0)
+    assert np.isnan(average.value)
+    assert np.isnan(middle.value)
+
+
+def test_ranges_that_are_open_have_a_median_where_it_does_not_lie_in_them_and_no_average() -> None:
+    columns = people()
+    with pytest.warns(gh.DisclosureWarning):
+        release = released(columns, gh.Anatomy(), rule="quantiles:5")
+    found = gh.query(release, "SELECT MEDIAN(wage)").only
+
+    assert found.low <= median(columns["wage"]) <= found.high
+    with pytest.raises(InputError, match=r"open at one end: .*inf.* Ask for MEDIAN"):
+        gh.query(release, "SELECT AVG(wage)")
+    for share in (0.01, 0.99):
+        with pytest.raises(InputError, match="may lie in a range that is open at one end"):
+            gh.query(release, f"SELECT QUANTILE(wage, {share})")
+
+
+def test_ranges_may_be_a_part_of_a_compound_column() -> None:
+    columns = people()
+    release = released(columns, gh.Anatomy(), sensitive=["wage", "ill"], together=[("wage", "ill")])
+    found = gh.query(release, "SELECT AVG(wage) WHERE ill = 'flu'").only
+    own = lower([wage for wage, ill in zip(columns["wage"], columns["ill"], strict=True) if ill == "flu"])
+
+    assert (found.low, found.high) == pytest.approx((mean(own), mean(own) + WIDTH))
+
+
+def test_codes_and_texts_are_no_ranges() -> None:
+    columns = people() | {"code": [str(i % 7) for i in range(N)]}
+    for name in ("code", "ill"):
+        release = gh.publish(
+            gh.read(columns, quasi=["age", "sex"], sensitive=name),
+            principle=gh.LDiversity(ell=3),
+            recoding=gh.Anatomy(),
+        )
+        with pytest.raises(DomainError, match=f"SELECT {name}, COUNT"):
+            gh.query(release, f"SELECT AVG({name})")
