@@ -318,6 +318,18 @@ MUTANTS = [
         "tight = (supply <= of.capacity + 1)[thing_of_pair] & possible",
         "rooms/adversary/test_intersection.py",
     ),
+    # --- what is asked and looked at: ranges of numbers, row numbers
+    Mutant("if not (one.numbers & ~wanted).is_empty:", "if False:", "rooms/analyst/test_range_measures.py"),
+    Mutant(
+        "least, most = min(low.low, high.low), max(low.high, high.high)",
+        "least, most = min(low.low, high.low), max(low.high, low.high)",
+        "rooms/analyst/test_range_measures.py",
+    ),
+    Mutant(
+        "pc.subtract(values[1:], values[:-1]), 1)",
+        "pc.subtract(values[1:], values[:-1]), 2)",
+        "rooms/microdata/test_inspection.py",
+    ),
     # --- analyst: flat tables, and what a release teaches
     Mutant(
         "    source.shuffle(chosen)\n    return chosen\n", "    return chosen\n", "rooms/analyst/test_flat_tables.py"

@@ -123,6 +123,12 @@ class Evidence:
             self._ranges[name] = ranges_in(self.sensitive_values(name)) if able and sensitive else ()
         return self._ranges[name]
 
+    def labelled_ranges(self, name: str) -> dict[str, Range]:
+        """The ranges of a column by its published values; nothing if some values are none."""
+        ranges = self.ranges_of(name)
+        labels = self.sensitive_values(name) if ranges else ()
+        return {label: one for label, one in zip(labels, ranges, strict=True) if one is not None}
+
     def ends_of(self, name: str) -> tuple[str, str]:
         """The names of two more columns of numbers: the lower and the upper ends of the ranges of a column."""
         found = []

@@ -154,3 +154,49 @@ def test_codes_and_texts_are_no_ranges() -> None:
         )
         with pytest.raises(DomainError, match=f"SELECT {name}, COUNT"):
             gh.query(release, f"SELECT AVG({name})")
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("wage >= 600", lambda wage: wage >= 600),
+        ("wage < 600", lambda wage: wage < 600),
+        ("NOT wage < 600", lambda wage: wage >= 600),
+        ("600 > wage OR wage >= 1000", lambda wage: wage < 600 or wage >= 1000),
+        ("wage > -1", lambda wage: True),
+        ("wage BETWEEN -5 AND 1e6", lambda wage: True),
+        ("wage = 1e7", lambda wage: False),
+        ("wage NOT IN (1e7)", lambda wage: True),
+        ("wage IN ('[600, 700)', '[700, 800)')", lambda wage: 600 <= wage < 800),
+    ],
+)
+def test_numbers_are_compared_with_the_numbers_in_the_ranges(condition: str, holds: Any) -> None:
+    columns = people()
+    found = gh.query(released(columns, gh.Anatomy()), f"SELECT COUNT(*), AVG(age) WHERE {condition}")
+
+    assert found.estimates[0][0].value == sum(map(holds, columns["wage"]))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "wage >= 650",
+        "wage > 600",
+        "wage <= 600",
+        "wage BETWEEN 600 AND 700",
+        "wage = 600",
+        "wage IN (600)",
+        "wage <> 650",
+    ],
+)
+def test_a_condition_that_divides_a_range_is_refused_with_one_that_does_not(condition: str) -> None:
+    release = released(people(), gh.Anatomy())
+    with pytest.raises(DomainError, match=r"divides the range '\[\d+, \d+\)'.* such as wage < \d+ or wage >= \d+"):
+        gh.query(release, f"SELECT COUNT(*) WHERE {condition}")
+
+
+@pytest.mark.parametrize("condition", ["wage >= '600'", "wage < '[600, 700)'", "wage BETWEEN '600' AND 700"])
+def test_ranges_are_not_compared_as_texts(condition: str) -> None:
+    """As texts, [1000, 1100) comes before [600, 700)."""
+    with pytest.raises(DomainError, match="contains ranges of numbers: compare it with a number"):
+        gh.query(released(people(), gh.Anatomy()), f"SELECT COUNT(*) WHERE {condition}")

@@ -121,11 +121,9 @@ def query(
     (1.0, 0.0, (1.0, 1.0))
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-
-    def has_ranges(name: str) -> bool:
-        return bool(evidence.ranges_of(name))
-
-    question, notes = settled(evidence, question_of(sql, evidence.asked_kinds, evidence.clock, has_ranges))
+    question, notes = settled(
+        evidence, question_of(sql, evidence.asked_kinds, evidence.clock, evidence.labelled_ranges)
+    )
     labels: tuple[int | str, ...] = ()
     if as_of is not None and question.as_of is not None and str(as_of) != str(question.as_of):
         raise InputError(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from glasshouse.analyst.questions.question import Condition
+    from glasshouse.supports.ranges import Range
 
 __all__ = ["QUESTION", "WRITTEN", "Selection", "arrangement", "unsupported"]
 
@@ -65,7 +66,7 @@ class _Reader(Protocol):
 
     columns: Mapping[str, str]
 
-    def has_ranges(self, name: str, /) -> bool: ...
+    def ranges(self, name: str, /) -> Mapping[str, Range]: ...
     def column(self, node: Any, role: str) -> str: ...
     def condition(self, node: Any, *, negated: bool = False) -> Condition: ...
     def refused(self, *nodes: Any, place: str = "", supported: str = "") -> InputError: ...
@@ -271,7 +272,7 @@ class Selection:
             raise self.reader.refused(node, place=f" in {of}", supported=f"write {of}(column)")
         name = self.reader.column(node, f"a column of {of}")
         kind = self.reader.columns[name]
-        if kind not in ("integer", "float") and not (kind == "category" and self.reader.has_ranges(name)):
+        if kind not in ("integer", "float") and not (kind == "category" and self.reader.ranges(name)):
             raise DomainError(
                 f"{of} needs a column of numbers, and {name!r} contains {WRITTEN[kind][0]}: ask how many people have "
                 f"each of them, as in SELECT {node.sql()}, COUNT(*) GROUP BY {node.sql()}",

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -29,10 +29,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
 from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
 from glasshouse.errors import DomainError, InputError, SchemaError
+from glasshouse.supports.ranges import ranges_within
 from glasshouse.supports.value_sets import Clock, ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from glasshouse.supports.ranges import Range
 
 __all__ = ["question_of"]
 
@@ -92,12 +95,12 @@ def question_of(
     sql: str,
     columns: Mapping[str, str],
     clock: Callable[[str], Clock] | None = None,
-    has_ranges: Callable[[str], bool] = lambda _: False,
+    ranges: Callable[[str], Mapping[str, Range]] = lambda _: {},
 ) -> Question:
     """Read a question in SQL about columns of these kinds.
 
-    ``clock`` tells by which clock a column's times are shown, and ``has_ranges`` whether its categories are ranges of
-    numbers.
+    ``clock`` tells by which clock a column's times are shown, and ``ranges`` which ranges of numbers the categories of
+    a column are, if they are ranges.
 
     The condition has no `Not` in it, and grouping columns come in the order in which they were selected. What is no
     such question is an `InputError`: a `SchemaError` if there is no such column, a `DomainError` if a column is
@@ -109,7 +112,7 @@ def question_of(
     >>> question.measures
     (Measure(kind='count', column=None, name='count'),)
     """
-    return _Reader(columns, clock or (lambda column: Clock(column, frozenset())), has_ranges).question(_parsed(sql))
+    return _Reader(columns, clock or (lambda column: Clock(column, frozenset())), ranges).question(_parsed(sql))
 
 
 def _edition(version: Any) -> int | str:
@@ -126,7 +129,7 @@ class _Reader:
 
     columns: Mapping[str, str]
     clock: Callable[[str], Clock]
-    has_ranges: Callable[[str], bool]
+    ranges: Callable[[str], Mapping[str, Range]]
     tables: set[str] = field(default_factory=lambda: {"release"})
     as_of: int | str | None = None
 
@@ -225,9 +228,18 @@ class _Reader:
             return self._comparison(node, negated=negated)
         if node.key in ("like", "ilike", "escape"):
             return self._like(node, negated=negated)
-        if node.key in ("between", "in", "is"):
+        if node.key == "is":
             subject = self._subject(node)
-            return Test(subject, getattr(self, f"_{node.key}")(node, subject, negated=negated))
+            return Test(subject, self._is(node, subject, negated=negated))
+        if node.key in ("between", "in"):
+            subject = self._subject(node)
+            values = node.expressions if node.key == "in" else [node.args["low"], node.args["high"]]
+
+            def tested(reader: _Reader) -> ValueSet:
+                make = reader._in if node.key == "in" else reader._between
+                return make(node, subject, negated=negated)
+
+            return self._tested(subject, values, tested, in_order=node.key == "between")
         if node.key == "literal":
             raise InputError(f"{_shown(node.name)} alone is not a condition: {_CONDITION}")
         raise self.refused(node)
@@ -250,8 +262,27 @@ class _Reader:
         if right.key == "column":
             raise self._two_columns(left, right)
         name = self.column(left, "a column of the condition")
-        value = self._value(right, name)
-        return Test(name, self._compared(_NEGATED[how] if negated else how, value, name))
+        own = _NEGATED[how] if negated else how
+        return self._tested(
+            name,
+            [right],
+            lambda reader: reader._compared(own, reader._value(right, name), name),
+            in_order=how not in ("eq", "neq"),
+        )
+
+    def _tested(self, name: str, values: Sequence[Any], make: Callable[[_Reader], ValueSet], *, in_order: bool) -> Test:
+        """A test of a column; of one with ranges of numbers, numbers are compared with the numbers in the ranges."""
+        written = {found.written for value in values if (found := _literal(_bare(value))) is not None}
+        ranges = self.ranges(name) if self.columns[name] == "category" and (in_order or "number" in written) else {}
+        if not ranges:
+            return Test(name, make(self))
+        if "text" in written:
+            raise DomainError(
+                f"column {name!r} contains ranges of numbers: compare it with a number, as in "
+                f"{next(iter(ranges.values())).told_apart(name)}",
+                column=name,
+            )
+        return Test(name, ranges_within(name, ranges, make(replace(self, columns={**self.columns, name: "float"}))))
 
     def _compared(self, how: str, value: Any, name: str) -> ValueSet:
         """The values for which a comparison is true; with NULL it never is."""

@@ -35,12 +35,10 @@ RANGES: Final = (
 
 def check_closed(evidence: Evidence, column: str) -> None:
     """Refuse a sum or an average of ranges of which some have no end."""
-    values = evidence.sensitive_values(column)
-    ranges = evidence.ranges_of(column)
     endless = [
-        str(value)
-        for value, one in zip(values, ranges, strict=True)
-        if one is not None and not (isfinite(one.low) and isfinite(one.high))
+        label
+        for label, one in evidence.labelled_ranges(column).items()
+        if not (isfinite(one.low) and isfinite(one.high))
     ]
     if endless:
         raise InputError(
@@ -61,9 +59,9 @@ def quantile_of_ranges(
     """Estimate a quantile of a column of ranges over the people who satisfy a condition."""
     assert measure.column is not None
     assert measure.at is not None
-    values, found = evidence.sensitive_values(measure.column), []
+    found = []
     for end in (0, 1):
-        ends = {value: one[end] for value, one in zip(values, evidence.ranges_of(measure.column), strict=True) if one}
+        ends = {label: one[end] for label, one in evidence.labelled_ranges(measure.column).items()}
         counts = Counts(
             measure.column,
             sorted(set(ends.values())),
