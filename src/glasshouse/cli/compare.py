@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from glasshouse.cli import options
-from glasshouse.cli.exits import NOT_MET, having_written, plainly, saying
+from glasshouse.cli.exits import NOT_MET, having_written, in_options, plainly, saying
 from glasshouse.cli.printing import new_table, say, say_json, say_table
 from glasshouse.cli.progress import progress_bar
 from glasshouse.errors import InputError
@@ -133,6 +134,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
             progress=tell,
             resume=out,
         )
+    found = _in_options(found)
     if out is not None:
         found.write(out)
     with contextlib.nullcontext() if out is None else having_written(out):
@@ -141,6 +143,17 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
         else:
             _show(found, out)
     return NOT_MET if found.recommended is None else 0
+
+
+def _in_options(found: Comparison) -> Comparison:
+    """The same, with the options of the command in the reasons why ways were not possible."""
+    rows = {id(row): replace(row, failed=in_options(row.failed)) for row in found.rows}
+    return replace(
+        found,
+        rows=tuple(rows.values()),
+        recommended=None if found.recommended is None else rows[id(found.recommended)],
+        left_out={name: in_options(why) for name, why in found.left_out.items()},
+    )
 
 
 def _asked(file: str, given: dict[str, Any]) -> tuple[Any, Any]:

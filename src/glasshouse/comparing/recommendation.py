@@ -287,7 +287,7 @@ def _linking(best: Row, measured: Sequence[Row]) -> list[str]:
         )
     if _clearly_less(_error(other), _error(best)):
         return [f"{said}; its mean error is {_percent(other)}."]
-    return [f"{said}, and its answers are not more accurate: its mean error is {_percent(other)}."]
+    return [f"{said}, and its answers are not clearly more accurate: its mean error is {_percent(other)}."]
 
 
 def _useless(best: Row) -> list[str]:

@@ -177,10 +177,11 @@ class AlphaKAnonymity(Principle):
         """Say in one sentence what holds.
 
         >>> AlphaKAnonymity(alpha="0.3", k=5).describe("disease")
-        'every group has at least 5 records, and at most a share of 0.3 of them has the same disease'
+        'every group has at least 5 records, and at most a share of 0.3 of them has the same value of disease'
         """
         records = f"{self.k:,} record{'s' * (self.k > 1)}"
-        share = f"at most a share of {plain(self.alpha)} of them has the same {column or 'sensitive value'}"
+        value = f"value of {column}" if column else "sensitive value"
+        share = f"at most a share of {plain(self.alpha)} of them has the same {value}"
         return f"every group has at least {records}, and {share}"
 
     def for_person(self, value: str, attacker: str) -> str:

@@ -89,9 +89,10 @@ class LDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> LDiversity(ell=8).describe("disease")
-        'in every group, no disease occurs in more than 1 of 8 records'
+        'in every group, no value of disease occurs in more than 1 of 8 records'
         """
-        return f"in every group, no {column or 'sensitive value'} occurs in more than 1 of {self.ell:,} records"
+        value = f"value of {column}" if column else "sensitive value"
+        return f"in every group, no {value} occurs in more than 1 of {self.ell:,} records"
 
     def for_person(self, value: str, attacker: str) -> str:
         """Say what it means for a person.
@@ -278,12 +279,12 @@ class RecursiveLDiversity(Principle):
         """Say in one sentence what holds.
 
         >>> RecursiveLDiversity(c=3, ell=3).describe("disease")
-        'in every group, the most frequent disease has at most 3 times as many records as the 3rd most frequent \
-disease and all rarer ones together'
+        'in every group, the most frequent value of disease has at most 3 times as many records as the 3rd most \
+frequent one and all rarer ones together'
         """
-        value = column or "sensitive value"
+        value = f"value of {column}" if column else "sensitive value"
         times = "" if self.c == 1 else f"{plain(self.c)} times "
-        most = f"at most {times}as many records as the {ordinal(self.ell)} most frequent {value}"
+        most = f"at most {times}as many records as the {ordinal(self.ell)} most frequent one"
         return f"in every group, the most frequent {value} has {most} and all rarer ones together"
 
     def for_person(self, value: str, attacker: str) -> str:

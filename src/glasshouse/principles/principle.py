@@ -334,7 +334,7 @@ class Part:
         """Say in one sentence what holds."""
         if self.column is None or self.column.domain.members is None:
             return self.principle.describe(self._name)
-        return f"{self.principle.describe('value')}; a record counts for every value in its set of {self._name}"
+        return f"{self.principle.describe(self._name)}; a record counts for every value in its set of {self._name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -171,7 +171,7 @@ class Taxonomies(Recoding):
         if all(column.domain.taxonomy is None for column in table.quasi):
             raise NotSupported(
                 "the recoding 'taxonomies' needs a table with taxonomies",
-                instead="give taxonomies= when reading the table, or use the recoding 'boxes'",
+                instead="read the table with taxonomies (taxonomies=), or use the recoding 'boxes'",
             )
 
     def meaning(self, domain: Domain) -> str:

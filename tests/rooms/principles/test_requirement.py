@@ -45,7 +45,7 @@ def test_each_column_may_have_a_principle_of_its_own_in_the_columns_order():
         ("job", p.DistinctLDiversity(ell=2)),
     ]
     assert requirement.describe() == (
-        "in every group, no disease occurs in more than 1 of 2 records; "
+        "in every group, no value of disease occurs in more than 1 of 2 records; "
         "in every group, at least 2 different values of job occur"
     )
 
