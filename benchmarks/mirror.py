@@ -1,11 +1,11 @@
 """Mirror and other methods: mean errors of a thousand questions, with confidence intervals, on every real table here.
 
 The methods that come near it, for each recoding, for l up to what is feasible; then t-closeness: Mirror, which holds
-against whoever knows it, beside Mondrian, which does not. Questions are those of TRANSPARENT 4.1 (five attributes or
-all, selectivity 6 %) and, for anatomy also, of ANATOMY 6.1 (three quasi-identifiers, 5 %), drawn anew for every run,
-the same ones for all methods of a run. *No link* is what an analyst knows who has quasi-identifiers and sensitive
-values in two tables without a link. Errors are relative to the truth, or to 0.1 % of the table where that is more.
-Methods marked * do not hold against an adversary who knows them.
+against an attacker who knows it, beside Mondrian, which does not. Questions are those of TRANSPARENT 4.1 (five
+attributes or all, selectivity 6 %) and, for anatomy also, of ANATOMY 6.1 (three quasi-identifiers, 5 %), drawn anew for
+every run, the same ones for all methods of a run. *No link* is what an analyst knows who has quasi-identifiers and
+sensitive values in two tables without a link. Errors are relative to the truth, or to 0.1 % of the table where that is
+more. Methods marked * do not hold against an attacker who knows them.
 
 Intervals are those of Student, 95 %, over runs. The interval of a ratio to Mirror is that of the mean difference of
 logarithms, run by run, for questions that are hard for one method are hard for the others.

@@ -4,7 +4,7 @@
 Each tool is installed from PyPI, pinned, into an environment of its own under build/peers/, and is used as its own
 documentation says, from a pandas frame in memory to the published one. Every job runs in a process of its own, with a
 limit of CPU seconds and of memory; a tool that cannot be installed, fails or takes too long is a row that says why.
-What comes out is judged from its cells by `gh.verify`, whoever made it; see benchmarks/beside/.
+What comes out is judged from its cells by `gh.verify`, whatever tool made it; see benchmarks/beside/.
 
     python benchmarks/peers.py [ADULT.parquet] [--rows 1000,10000,30000,100000] [--tasks k,l,t]
                                [--seconds 120] [--gigabytes 8] [--patience 5]

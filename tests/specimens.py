@@ -37,7 +37,7 @@ __all__ = ["Mask", "VulGen"]
 class VulGen:
     """TRANSPARENT Figure 1: a certain generalization for one table, and another for all others.
 
-    It need not be minimal, and gives everybody away: whoever sees it knows the table.
+    It need not be minimal, and gives everybody away: a person who sees it knows the table.
 
     Parameters
     ----------

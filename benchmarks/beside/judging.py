@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a published table has what was asked for, and what it lost, whoever made it.
+"""Whether a published table has what was asked for, and what it lost, whatever tool made it.
 
 What the groups achieve is counted by `glasshouse.verify` from the cells as they are published. Losses are those of
 `glasshouse.losses`, with widths as shares of the ranges in the microdata, a dropped tuple counted as one of which every

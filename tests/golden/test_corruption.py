@@ -101,7 +101,7 @@ def test_table_3_read_backwards_gives_the_retention(p: str, k: int, rho2: str, d
 # --- Tables I and II --------------------------------------------------------------------------------------------------
 
 
-def test_table_1c_tells_calvins_disease_to_whoever_knows_bobs() -> None:
+def test_table_1c_tells_calvins_disease_to_an_attacker_who_knows_bobs() -> None:
     """Lemma 2: a generalized table keeps the multiset of a group, so the last person's value is what is left."""
     table, published = examples.corruption_table1(), examples.corruption_table1c()
     diseases = table.sensitive[0].domain.decode(table.sensitive[0].codes).to_pylist()

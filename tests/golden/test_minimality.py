@@ -183,7 +183,7 @@ def test_halves_with_a_second_dimension_to_fall_back_on_give_people_away(
 ) -> None:
     """Outside the theorem: relaxed Mondrian on a line whose second attribute falls as the first rises.
 
-    The person in the middle is in the larger half of both cuts: if the second one was made, she shares a value.
+    The person in the middle is in the larger half of both cuts: if the second one was made, this person shares a value.
     """
     codes = [(i, n - 1 - i) for i in range(n)]
     door = on_one_table(gh.Mondrian(partitioning="relaxed"), gh.LDiversity(ell=ell), codes, values)

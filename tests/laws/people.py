@@ -133,7 +133,7 @@ class People:
         return sorted(values, key=lambda value: value.encode() if isinstance(value, str) else value)
 
     def is_ordered(self, name: str) -> bool:
-        """Whether an interval of this column means something to whoever reads it."""
+        """Whether an interval of this column means something to a reader."""
         values = self.natural_order(name)
         if isinstance(values[0], str | bool):
             return name in self.orders and name not in self.trees

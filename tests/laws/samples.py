@@ -1,7 +1,8 @@
 """One line for everything in the catalogue: objects to try, each with the slow twin that knows what it should do.
 
-Whoever adds a principle, a method or a recoding to the catalogue adds its samples here and gets every law for them; a
-test fails until that is done. What does not go together is declared here too, under `goes_together`, and nowhere else.
+Add here the samples of a principle, a method or a recoding that is new in the catalogue: every law is then tried with
+them, and a test fails until that is done. What does not go together is declared here too, under `goes_together`, and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -346,7 +347,7 @@ def _as_published(tables: Tables) -> Expected:
 
 @dataclass(frozen=True)
 class RecodingSample:
-    """A recoding, its twin, and how whoever gets the release reads it.
+    """A recoding, its twin, and how a reader of the release reads it.
 
     Parameters
     ----------
@@ -355,8 +356,8 @@ class RecodingSample:
     twin
         Table and groups -> by name, the rows of every published table.
     linked
-        Published tables, table, sensitive column -> every multiset of values to which somebody can be linked: whoever
-        has the quasi-identifiers of a row knows that hers is one of these.
+        Published tables, table, sensitive column -> every multiset of values to which somebody can be linked: an
+        attacker who has the quasi-identifiers of a person knows that one of these has the person's value.
     read
         Published tables -> what they say, in the twin's words. Of random rows, only what can be known beforehand.
     tree
@@ -427,7 +428,7 @@ def _by_key(published: pa.Table, key: Sequence[str], column: str) -> dict[tuple[
 
 
 def _people_side(table: People, partition: Partition) -> Counter[tuple[Any, ...]]:
-    """Everybody's exact quasi-identifiers, and the number of her group."""
+    """Everybody's exact quasi-identifiers, and the number of their group."""
     return Counter(
         (*(_exact(table.columns[name][row]) for name in table.quasi), j)
         for j, group in enumerate(partition, 1)

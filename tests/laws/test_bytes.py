@@ -178,7 +178,7 @@ def test_every_file_is_the_same_byte_by_byte_for_the_same_people_in_other_words(
         assert expected == saved(altered[table.n][name], next(folders), **choices), name
 
 
-# --- at fixed groups, whoever has which value ------------------------------------------------------------------------
+# --- at fixed groups, it does not matter who has which value ---------------------------------------------------------
 
 
 def groups_within(labels: np.ndarray) -> Iterator[np.ndarray]:
@@ -186,7 +186,7 @@ def groups_within(labels: np.ndarray) -> Iterator[np.ndarray]:
 
 
 @every_release
-def test_every_file_is_the_same_byte_by_byte_whoever_of_a_group_has_which_value(
+def test_who_in_a_group_has_which_value_changes_no_byte_of_any_file(
     principle: Any, method: Any, recoding: RecodingSample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = hospital(size_for(method))
@@ -251,7 +251,7 @@ def test_a_flat_table_is_the_same_byte_by_byte_for_the_same_people_in_another_fi
 
 
 @pytest.mark.parametrize("recoding", ["angel", "anatomy"])
-def test_a_flat_table_is_the_same_byte_by_byte_whoever_of_a_group_has_which_value(
+def test_who_in_a_group_has_which_value_changes_no_byte_of_a_flat_table(
     recoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = hospital(44)
@@ -295,7 +295,7 @@ DECLARED = {"nothing": {}, "order": {"orders": SENSITIVE_ORDER}, "tree": {"trees
 
 @pytest.mark.parametrize("declared", DECLARED)
 def test_beside_a_perturbed_table_nothing_tells_which_values_people_have(declared: str, tmp_path: Path) -> None:
-    """A corrupting adversary knows everyone's value but one: a list of those that occur would tell her the last."""
+    """A corrupting attacker knows everyone's value but one: a list of those that occur would tell the last."""
     domain = [*SENSITIVE, "never seen"]
     recoding = gh.Perturbed(p="1/10", domain=domain)
     tellings = []

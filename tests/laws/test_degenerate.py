@@ -173,7 +173,7 @@ def test_columns_may_be_called_anything(recoding: RecodingSample, format: str, t
 @pytest.mark.parametrize("role", ["quasi", "sensitive"])
 @pytest.mark.parametrize("name", ["Group-ID", "Batch-ID", "Count"])
 @pytest.mark.parametrize("recoding", RECODINGS, ids=repr)
-def test_a_column_with_the_name_of_one_that_is_added_is_refused_and_published_by_whoever_adds_none(
+def test_a_column_with_the_name_of_an_added_one_is_refused_only_where_one_is_added(
     recoding: RecodingSample, name: str, role: str
 ) -> None:
     columns: dict[str, Any] = {"place": ["Lund", "Oulu"] * 2, "sensitive": ["s0", "s0", "s1", "s1"]}

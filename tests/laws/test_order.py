@@ -174,7 +174,7 @@ def test_numbers_that_go_there_and_back_again_would_be_noticed(monkeypatch: pyte
 
 
 # --- order of rows ---------------------------------------------------------------------------------------------------
-# Everybody has a value of her own, so that whoever reads the test knows who is in which row; nobody else does.
+# Everybody has a different value, so that the reader of the test knows who is in which row; nobody else does.
 
 
 def published_tables(people: Mapping[str, Array], seed: int, **choices: Any) -> dict[str, dict[str, list[Any]]]:

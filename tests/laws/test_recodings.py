@@ -149,7 +149,7 @@ def test_members_of_a_group_cannot_be_told_apart(recoding: RecodingSample, data:
     swapped = dict(table.columns)
     for group in members_of(labels):
         order = data.draw(st.permutations(group))
-        for name in table.quasi:  # whole people change places, as seen by whoever knows the quasi-identifiers
+        for name in table.quasi:  # whole people change places, as seen by an attacker who knows these
             moved = list(swapped[name])
             for row, other in zip(group, order, strict=True):
                 moved[row] = table.columns[name][other]

@@ -1,4 +1,4 @@
-"""Whoever counts again, from the published tables alone, finds at least what was promised."""
+"""Counting again, from the published tables alone, finds at least what was promised."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _countable(release: gh.Release, table: People, recoding: RecodingSample) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Liar(Method):
-    """A method that puts everybody into a group of her own, whatever was asked for."""
+    """A method that puts everybody into a separate group, whatever was asked for."""
 
     name: ClassVar[str] = "liar"
 

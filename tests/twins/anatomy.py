@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Anatomy, slowly: ANATOMY Sections 3 and 4 and the bounds of Section 5, and the permutation of MINIMALITY 2.1.
 
-The publisher has tuples and a partition, a list of QI-groups: the first has number 1, as in Definition 3. Whoever reads
+The publisher has tuples and a partition, a list of QI-groups: the first has number 1, as in Definition 3. A reader of
 the release has the QIT and the ST and nothing else, so what is inferred or estimated here is computed from these two.
 
 A pdf is a dictionary from points to probabilities; points that are not in it have none. What the paper leaves open, or

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who knows the algorithm, slowly: TRANSPARENT Proposition 1 by going through every world.
+"""The attacker who knows the algorithm, slowly: TRANSPARENT Proposition 1 by going through every world.
 
-She holds the release, the algorithm and a list of people with their quasi-identifiers, and holds every world equally
-likely beforehand. Her belief that person o has value v is
+The attacker has the release, the algorithm and a list of people with their quasi-identifiers. Before the release every
+world is equally likely. The belief that person o has value v is
 
     (sum over the worlds where o has v of Pr{algorithm(world) = release}) / (the same sum over all worlds).
 """
@@ -28,7 +28,7 @@ def posterior(
     values: Sequence[Any],
     n: int | Iterable[int] | None = None,
 ) -> Beliefs:
-    """Her belief in every value of every person, after one release.
+    """The belief in every value of every person, after one release.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def posterior(
     algorithm
         Turns a world into its release (any hashable), or into a list of (probability, release) if it is randomised.
     people
-        Everybody on her list.
+        Everybody on the attacker's list.
     values
         The sensitive values that a person may have.
     n
@@ -50,7 +50,7 @@ def posterior(
 def posteriors(
     algorithm: Algorithm, people: Sequence[Hashable], values: Sequence[Any], n: int | Iterable[int] | None = None
 ) -> dict[Any, Beliefs]:
-    """Her beliefs after each release that some world can give."""
+    """The beliefs after each release that some world can give."""
     likelihood: dict[Any, Fraction] = {}  # of the release, summed over all worlds
     joint: dict[Any, Beliefs] = {}  # the same, over the worlds where a person has a value
     for world in worlds(people, values, n):

@@ -219,7 +219,7 @@ def beliefs_after(weights: Iterable[tuple[World, Fraction]]) -> Beliefs:
 
 
 def knowledge(evidence: Evidence) -> Counter[tuple[tuple[Any, Fraction], ...]]:
-    """All that she may come to believe, each with its probability if worlds are equally likely.
+    """All that the attacker may come to believe, each with its probability if worlds are equally likely.
 
     Two recodings tell the same exactly if these are equal, whatever their tables look like.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary who has corrupted people, slowly: every world is made, and those that she can exclude are left out.
+"""The attacker who has corrupted people, slowly: every world is made, and those that can be excluded are left out.
 
 Nothing here knows an equation of CORRUPTION. `sample_beliefs` goes through who is in the group of a published tuple,
 what everybody has, who owns the tuple and what the coin made of it. `group_beliefs` goes through who owns which tuple
-and which value of its group each tuple has. `worst_beliefs` also goes through whom she may have corrupted.
+and which value of its group each tuple has. `worst_beliefs` also goes through whom the attacker may have corrupted.
 `credibilities` is TRANSPARENT Proposition 2, over every possible microdata instance.
 """
 
@@ -20,7 +20,7 @@ from tests.twins.mondrian import Row
 __all__ = ["ABSENT", "Beliefs", "credibilities", "group_beliefs", "group_worlds", "sample_beliefs", "worst_beliefs"]
 
 ABSENT = object()
-"""Somebody of whom she knows that he is not in the table."""
+"""Marks a person of whom the attacker knows that they are not in the table."""
 
 Name = Any  # hashable
 Value = Any  # hashable
@@ -41,18 +41,18 @@ def sample_beliefs(
     *,
     in_table: Name | None = None,
 ) -> Beliefs:
-    """What she believes of everybody who fits a published tuple of a perturbed sample.
+    """What the attacker believes of everybody who fits a published tuple of a perturbed sample.
 
     Parameters
     ----------
     people
-        For everybody who fits: her prior (a mapping), a known value, or `ABSENT`.
+        For everybody who fits: a prior (a mapping), a known value, or `ABSENT`.
     observed, size
         The published value, and G.
     p, domain
         Retention probability, and the values that a perturbed one may have.
     in_table
-        Somebody of whom she knows beforehand that he is in the table.
+        A person of whom the attacker knows beforehand that they are in the table.
     """
     joint: Beliefs = {name: dict.fromkeys(domain, Fraction(0)) for name in people}
     total = Fraction(0)
@@ -120,7 +120,7 @@ def group_beliefs(
     *,
     in_table: Name | None = None,
 ) -> Beliefs | None:
-    """What she believes of everybody, holding each way equally likely; None if nothing agrees with what she knows."""
+    """What is believed of everybody if each way is equally likely; None if nothing agrees with what is known."""
     return _counted(fits, [w for w in group_worlds(fits, tuples, values) if _agrees(w, known, in_table)])
 
 
@@ -149,8 +149,8 @@ def worst_beliefs(
     *,
     in_table: Name | None = None,
 ) -> Beliefs:
-    """The largest belief in every value of everybody, whoever else she has corrupted, at most so many, and whatever
-    these had."""
+    """The largest belief in every value of everybody, over all choices of corrupted people, at most so many, and
+    whatever these had."""
     worlds = [world for world in group_worlds(fits, tuples, values) if _agrees(world, {}, in_table)]
     worst: Beliefs = {name: {} for name in fits}
     for n in range(most + 1):
@@ -182,7 +182,7 @@ def credibilities(
     Parameters
     ----------
     people
-        The quasi-identifiers of everybody on her list.
+        The quasi-identifiers of everybody on the attacker's list.
     published
         What was published.
     values

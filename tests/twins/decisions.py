@@ -127,7 +127,7 @@ def beliefs(
 ) -> dict[int, dict[int, Fraction]]:
     """What is believed of everybody: the share of the possible worlds in which they have each value.
 
-    ``published[g]`` counts the values of group ``g``; ``known`` are the people whose value she has found out.
+    ``published[g]`` counts the values of group ``g``; ``known`` are the people whose value the attacker has found out.
     """
     members = [sorted(group) for group in groups]
     ways = [list(_arrangements(counts)) for counts in published]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random worlds of one release whose cells overlap, and of several releases of one table, slowly: every way is tried.
 
-People are numbered from 0, and tables are what she reads in them: a row is the set of people who fit its cells, and the
-group that it belongs to; a release is one table or several (ANGEL's marginals) with a histogram for every group.
+People are numbered from 0, and tables are what an attacker reads in them: a row is the set of people who fit its cells,
+and the group that it belongs to; a release is one table or several (ANGEL's marginals) with a histogram per group.
 
-A world (ANGEL 4.2.1, for people whose quasi-identifiers she knows) says of every person whether they are in the
+A world (ANGEL 4.2.1, for people whose quasi-identifiers are known) says of every person whether they are in the
 microdata, which sensitive value they have, and which row of every table is theirs. No row is two people's, and all rows
 are somebody's. Within a release a person's rows are of one group, and the people of a group have the values that its
 histogram counts. In all releases the people are the same, with the same values. All worlds are equally likely.

@@ -415,7 +415,7 @@ def beliefs_after_failure(
     *,
     fair: bool = True,
 ) -> dict[tuple[int, int], Fraction]:
-    """What she believes of everybody in a leaf that is known to have failed, by all worlds with these groups."""
+    """What is believed of everybody in a leaf that is known to have failed, by all worlds with these groups."""
     weights: dict[tuple[int, int], Fraction] = {}
     total = Fraction(0)
     members = [sorted(group) for group in groups]

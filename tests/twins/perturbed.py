@@ -82,16 +82,16 @@ def _box(vectors: Iterable[tuple[int, ...]]) -> Box:
 
 @dataclass(frozen=True)
 class Attack:
-    """What she holds about one group of D*, beside its published value.
+    """What the attacker knows of one group of D*, beside its published value.
 
     Parameters
     ----------
     prior
-        Her prior pdf of the victim's sensitive value (Definition 4).
+        The prior pdf of the victim's sensitive value (Definition 4).
     corrupted
         For each corrupted person whose QI-vector lies in the box: the sensitive value, None for an extraneous person.
     others
-        For each other person whose QI-vector lies in the box: her prior pdf of the sensitive value, if in D.
+        For each other person whose QI-vector lies in the box: the prior pdf of the sensitive value, if in D.
     size
         t.G, the size of the group.
     """
@@ -103,7 +103,7 @@ class Attack:
 
 
 def posterior(attack: Attack, y: Hashable, p: Fraction, domain: Sequence[Hashable]) -> Belief:
-    """Her posterior pdf of the victim's value after she saw ``y``: Equations 9 to 19."""
+    """The posterior pdf of the victim's value after ``y`` was seen: Equations 9 to 19."""
     u = (1 - p) / len(domain)
 
     def becomes(a: Hashable, b: Hashable) -> Fraction:  # Eq. 11
@@ -128,7 +128,7 @@ def posterior(attack: Attack, y: Hashable, p: Fraction, domain: Sequence[Hashabl
 def posterior_by_force(
     attack: Attack, p: Fraction, domain: Sequence[Hashable], *, sampling: Sampling = uniformly
 ) -> dict[Hashable, Belief]:
-    """Her posterior pdf after each value that she may see, by going through every world and every coin.
+    """The posterior pdf after each value that may be seen, by going through every world and every coin.
 
     In a world, some of the others, as many as the group's size leaves room for, are in the table (every choice of them
     is equally likely), and everybody in the table has a value, independently of everybody else.
@@ -165,6 +165,6 @@ def predicates(domain: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def beliefs(prior: Mapping[Hashable, Fraction], after: Belief) -> Iterator[tuple[Fraction, Fraction]]:
-    """Her prior and posterior confidence in every predicate: Equations 5 and 10."""
+    """The prior and posterior confidence in every predicate: Equations 5 and 10."""
     for qualified in predicates(list(prior)):
         yield sum((prior[x] for x in qualified), Fraction(0)), sum((after[x] for x in qualified), Fraction(0))

@@ -55,7 +55,7 @@ def group_beliefs(
     known: Mapping[int, int] | None = None,
     weight: Callable[[Arrangement], Fraction] | None = None,
 ) -> list[dict[int, Fraction]]:
-    """Her belief in every value, for each place of the group in the order.
+    """The belief in every value, for each place of the group in the order.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def group_beliefs(
     leftover
         ``merge`` for the last group where incomplete rests are merged.
     known
-        The values of places that she has found out.
+        The values of places that the attacker has found out.
     weight
         Weighs arrangements in another way.
     """

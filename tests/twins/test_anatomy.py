@@ -136,7 +136,7 @@ def test_a_person_whose_quasi_identifiers_are_in_two_groups_has_the_average_of_t
 
     assert individual_breach(*tables, (0,), "a") == (HALF + Fraction(1, 3)) / 2
     assert individual_distribution(*tables, (0,)) == {"a": Fraction(5, 12), "b": Fraction(5, 12), "c": Fraction(1, 6)}
-    assert individual_distribution(*tables, (7,)) == {}  # she sees that nobody with these values is in the table
+    assert individual_distribution(*tables, (7,)) == {}  # nobody with these values is in the table, and this shows
 
 
 @pytest.mark.parametrize("ell", [2, 3])

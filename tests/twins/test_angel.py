@@ -255,7 +255,7 @@ def test_in_random_worlds_tables_2b_and_2c_give_four_people_away_as_good_as_cert
     assert expected == {i: sensitive_beliefs(both, SPACE_2, cells) for i, (cells, _) in enumerate(TABLE_2A)}
 
 
-def test_whoever_knows_everyones_quasi_identifiers_finds_tables_2a_and_8_and_no_other() -> None:
+def test_knowing_everyones_quasi_identifiers_leaves_tables_2a_and_8_and_no_other() -> None:
     def groups_of(values: dict[Any, Any]) -> Any:
         return [[sorted(values[i] for i in group) for group in groups] for groups in (FIRST_BUCKETS, SECOND_BUCKETS)]
 

@@ -234,7 +234,7 @@ def test_buckets_that_look_at_sensitive_values_give_everybody_away() -> None:
     assert by_force.worst_belief(transparent(case), case, recodings.RECODINGS["angel"]).belief <= HALF
 
 
-def test_a_marginal_of_quasi_identifiers_alone_adds_nothing_to_what_she_may_believe() -> None:
+def test_a_marginal_of_quasi_identifiers_alone_adds_nothing_to_what_may_be_believed() -> None:
     recode = in_random_order(PUBLISHED["angel with a marginal of quasi-identifiers alone"])
     for case in by_force.random_cases(6, 12, people=(4, 5), extra=(0, 1), n_values=(4, 6), max_worlds=200):
         assert by_force.worst_belief(transparent(case), case, recode).belief * case.ell <= 1

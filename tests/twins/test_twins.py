@@ -404,7 +404,7 @@ def test_beliefs_average_to_the_prior_over_all_worlds() -> None:
 
 
 def test_a_randomised_algorithm_is_weighed_by_its_probabilities() -> None:
-    # She hears the truth with probability 3/4, else the other value.
+    # The answer is true with probability 3/4, else it is the other value.
     def answer(world: World) -> list[tuple[Fraction, Any]]:
         return [(Fraction(3, 4), world["Ann"]), (Fraction(1, 4), 1 - world["Ann"]), (Fraction(0), "never")]
 

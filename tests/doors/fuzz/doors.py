@@ -1,6 +1,6 @@
 """The doors through which what strangers wrote comes in, and how a damaged thing is carried to each of them.
 
-A case is made from a number alone, so that a number is all that must be kept of what was found. Whoever enters gets a
+A case is made from a number alone, so that a number is all that must be kept of what was found. Every case must get a
 `GlasshouseError` or an answer; anything else is a finding.
 """
 
@@ -265,7 +265,7 @@ def _mix_parts(files: dict[str, bytes], chance: random.Random) -> None:
 
 
 def _told(files: Mapping[str, bytes], name: str) -> bytes:
-    """A description that tells the true size and sum of a file, as whoever sends a hostile package would write it."""
+    """A description that tells the true size and sum of a file, as the sender of a hostile package would write it."""
     manifest = json.loads(files[MANIFEST])
     for entry in (*manifest["resources"], *manifest["glasshouse"]["files"]):
         if entry["path"] == name:
@@ -368,7 +368,7 @@ def _attack_thoroughly(case: Case, folder: Path) -> None:
     release = gh.load(folder)
     people = gh.read(corpora.RELEASED, quasi=list(corpora.QUASI), missing="category")
     ten = gh.read(corpora.RELEASED.slice(0, 10), quasi=list(corpora.QUASI), missing="category")
-    few: Any = {"most_worlds": 500, "most_runs": 1_000}  # how long she runs it is hers to say; by default, minutes
+    few: Any = {"most_worlds": 500, "most_runs": 1_000}  # the attacker sets how long it runs; by default, minutes
     refusals = []
     attacks: list[Any] = [
         (gh.ReverseEngineering(source=gh.Source.seeded(1), error=0.2, **few), people),
@@ -464,7 +464,7 @@ def _nested(depth: int) -> Any:
 
 
 def _summed(data: Any) -> bytes:
-    """A file with a right checksum, as whoever sends a hostile one would write it."""
+    """A file with a right checksum, as the sender of a hostile one would write it."""
     try:
         if not isinstance(data, dict):
             return json.dumps(data).encode()

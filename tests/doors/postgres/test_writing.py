@@ -210,7 +210,7 @@ def test_a_release_by_a_fixed_seed_is_refused_and_marked(database: Database) -> 
     assert database.run("SELECT manifest -> 'recipe' ->> 'seeded' FROM released.glasshouse_release") == [("true",)]
 
 
-def test_whoever_may_not_write_is_told_before_and_while(database: Database) -> None:
+def test_a_user_who_may_not_write_is_told_before_and_while(database: Database) -> None:
     database.run("CREATE ROLE guest", "CREATE SCHEMA released")
     address = f"{database.address}&options=-c%20role%3Dguest"
     try:

@@ -77,7 +77,7 @@ def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
     assert "such as 1/5" in run(folder, f"attack one/release {EXTERNAL} --fail-above lots", code=2)
 
 
-def test_what_she_found_out_is_read_from_a_file(folder: Path) -> None:
+def test_what_the_attacker_found_out_is_read_from_a_file(folder: Path) -> None:
     patients = pa_csv.read_csv(folder / "patients.csv").select(["patient", "disease"]).slice(0, 3)
     pa_csv.write_csv(patients, folder / "known.csv")
     told = run(folder, f"attack one/release {EXTERNAL} --attack corruption --corrupted known.csv")

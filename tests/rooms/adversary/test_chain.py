@@ -131,7 +131,7 @@ METHODS: dict[str, Any] = {
 
 
 def by_function(table: gh.Microdata, rng: Any) -> Any:
-    """A publisher of her own: two groups cut at a random place, or all in one, and the values of each."""
+    """A function that publishes: two groups cut at a random place, or all in one, and the values of each."""
     codes = table.sensitive[0].codes.tolist()
     cut = 1 + rng.below(2) if len(set(codes[:2])) > 1 else 0
     return tuple(sorted(codes[:cut])), tuple(sorted(codes[cut:]))

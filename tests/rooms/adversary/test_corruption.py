@@ -173,13 +173,13 @@ def test_example_1_ellie_is_safe_for_the_published_disease_is_not_respiratory() 
     beliefs = gh.attack(release, Corruption(), knowledge=knowledge)
     assert beliefs.how == "exact"
     assert beliefs.present("Ellie") == 1
-    assert beliefs.of("Debbie") == {}, "what she knew before is not what the release tells"
+    assert beliefs.of("Debbie") == {}, "what was known before is not what the release tells"
     assert beliefs.because is not None
     assert "shows breast cancer; its group has 2 records, the attacker knows the values of 1 person" in beliefs.because(
         int(beliefs.kind[3]), 1
     )
 
-    # Without a word about Emily she is one of two who may sit beside Debbie.
+    # If nothing is known about Emily, Ellie is one of two who may sit beside Debbie.
     half = gh.attack(release, Corruption(), knowledge=replace(knowledge, corrupted={"Debbie": "pneumonia"}))
     assert half.present("Ellie") == half.present("Emily") == 0.5
     assert half.of("Ellie")["breast cancer"] == pytest.approx(float(Fraction(13, 98)))
@@ -288,7 +288,7 @@ def test_the_worst_corruption_of_a_sample_is_the_worst_of_all_corruptions(seed: 
     assert {**bound.of(0), **asked.of(0)} == pytest.approx({event: float(belief) for event, belief in worst.items()})
 
 
-def test_people_whom_she_does_not_know_of_hide_others_as_well_as_she_expects() -> None:
+def test_unknown_people_hide_others_as_well_as_the_attacker_expects() -> None:
     release = sample([("[0, 9]", "a", 3)], Fraction(1, 2), DOMAIN)
     knowledge = gh.Knowledge(external=gh.read({"q": [1]}, quasi=["q"]))
     found = PerturbedSample.of(Task.of(gh.Linking(), release, knowledge)).posterior()
@@ -300,7 +300,7 @@ def test_people_whom_she_does_not_know_of_hide_others_as_well_as_she_expects() -
     assert found.of(0)["a"] == pytest.approx(1 / 3 * (2 / 3) + 2 / 3 * (1 / 3))
 
 
-def test_a_domain_that_was_not_declared_is_what_she_has_heard_of() -> None:
+def test_a_domain_that_was_not_declared_is_what_the_attacker_has_heard_of() -> None:
     release = sample([("[0, 9]", "a", 2)], Fraction(1, 2), ["a"])
     recoding = {**release.recipe.recoding, "domain": None}
     release = replace(release, recipe=replace(release.recipe, recoding=recoding))

@@ -468,7 +468,7 @@ def test_what_is_left_to_a_chain_is_near_to_what_is_counted_and_what_it_does_not
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
-def test_whoever_does_not_know_exactly_the_people_in_the_table_is_refused() -> None:
+def test_an_attacker_who_does_not_know_exactly_the_people_in_the_table_is_refused() -> None:
     case = random_case(0, METHODS["strict"])
     case.principle = gh.LDiversity(ell=2)
     case.values = [f"v{row // 2}" for row in range(len(case.values))]

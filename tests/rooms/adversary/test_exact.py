@@ -192,7 +192,7 @@ def test_without_counts_everybody_may_have_any_value(n: Any) -> None:
 @pytest.mark.parametrize("absent", [(), (4,)])
 @pytest.mark.parametrize("n", [3, 4])
 @pytest.mark.parametrize("may", [None, {0: "ac", 2: "", 3: "abc"}])
-def test_what_she_knows_rules_worlds_out_and_nothing_else_does(corrupted: Any, absent: Any, n: int, may: Any) -> None:
+def test_knowledge_rules_worlds_out_and_nothing_else_does(corrupted: Any, absent: Any, n: int, may: Any) -> None:
     # Three values are published of a table of n.
     worlds = Worlds(n_people=5, values={"a": 2, "b": 1, "c": 0}, n=n, corrupted=corrupted, absent=absent, may=may)
     possible = [
@@ -314,7 +314,7 @@ def renamed(beliefs: by_force.Beliefs) -> dict[tuple[Any, str], Fraction]:
 
 
 def telling(evidence: by_force.Evidence) -> list[tuple[Any, by_force.Weights]]:
-    """The release after which she believes most, and the one which the fewest worlds give most unequally."""
+    """The release after which the attacker believes most, and the one which the fewest worlds give most unequally."""
     releases = sorted(evidence.releases.items())
     worst = max(releases, key=lambda item: max(by_force.beliefs_after(item[1]).values()))
     unequal = max(releases, key=lambda item: len({likelihood for _, likelihood in item[1]}))
@@ -415,7 +415,7 @@ def test_beliefs_after_other_recodings_are_those_of_the_slow_twin(name: str, sho
     assert compared >= 3
 
 
-# --- what she brings along -------------------------------------------------------------------------------------------
+# --- what the attacker brings along ----------------------------------------------------------------------------------
 
 
 def conditioned(weights: by_force.Weights, weight: Callable[[by_force.World], Fraction]) -> by_force.Beliefs:

@@ -47,7 +47,7 @@ def test_reverse_engineering_needs_to_be_told_how_the_table_was_made() -> None:
         gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge)
 
 
-def test_whoever_does_not_fit_one_group_stops_reverse_engineering() -> None:
+def test_a_person_who_does_not_fit_one_group_stops_reverse_engineering() -> None:
     cells = {"age": ["*"] * 6, "zip": ["476**"] * 3 + ["4****"] * 3, "ill": list("abcabc")}
     release = gh.foreign_release(
         cells, quasi=QUASI, sensitive="ill", principle=gh.LDiversity(ell=2), method=gh.Mondrian()

@@ -117,7 +117,7 @@ def test_beliefs_in_boxes_that_overlap_are_those_of_every_way_to_hand_the_tuples
         assert beliefs.present(person) == pytest.approx(sum(share.values()))
 
 
-def test_people_whom_she_does_not_know_of_are_counted() -> None:
+def test_people_unknown_to_the_attacker_are_counted() -> None:
     table = gh.examples.anatomy_table1()
     few = gh.Knowledge(external=table.take(np.array([0, 1])))
     beliefs = gh.attack(released(gh.Anatomy(), [0, 0, 0, 0, 1, 1, 1, 1], table), knowledge=few)
@@ -245,7 +245,7 @@ def test_reverse_engineering_is_exact_where_it_can_be_and_a_bound_where_it_must(
         )
 
 
-def test_whom_she_has_corrupted_leaves_the_last_one_known() -> None:
+def test_the_corrupted_people_leave_the_last_one_known() -> None:
     people = {"name": list("uvw"), "x": [1, 1, 1]}
     table = gh.read({**people, "s": ["a", "b", "c"]}, identifier="name", quasi=["x"], sensitive="s")
     release = gh.publish(table, principle=gh.LDiversity(ell=3), recoding=gh.Boxes())

@@ -54,7 +54,7 @@ def test_example_3_the_credibility_of_ed_is_one_quarter_where_opt_gen_tells_all(
     assert (found.present("Bruce"), found.of("Bruce")) == (0, {})
     assert found.share_above() == 0
 
-    # Example 2: all that she does not know of Opt-Gen is worth 3/4
+    # Example 2: all that the attacker does not know of Opt-Gen is worth 3/4
     corrupted = {"Ann": "dyspepsia", "Fred": "flu", "Hera": "diabetes"}
     told = gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=voters(), corrupted=corrupted))
     assert told.of("Ed") == {"gastritis": 1.0}
@@ -78,7 +78,7 @@ def test_the_minimality_attack_on_table_v_finds_cate_and_don() -> None:
 
 
 def test_example_1_table_v_is_not_minimal_for_t1_and_nothing_says_so() -> None:
-    """Vul-Gen gives everybody away, and whoever takes it to be minimal is led astray."""
+    """Vul-Gen gives everybody away, and an attacker who takes it to be minimal is led astray."""
     t1 = gh.examples.transparent_t1()
     release = in_groups(t1, [0, 0, 1, 1, 1, 1, 1, 1])
     found = gh.attack(release, Minimality(), knowledge=gh.Knowledge(external=t1))
@@ -167,7 +167,7 @@ def test_credibilities_are_those_of_all_possible_microdata_instances(part: int) 
         linked = gh.attack(release, knowledge=knowledge)
         informed += any(found.of(row) != pytest.approx(linked.of(row)) for row in range(len(people)))
 
-        # what she knows of somebody leaves the worlds that agree
+        # what the attacker knows of somebody leaves the worlds that agree
         someone = draw.randrange(len(people))
         value: Any = values[someone] if someone < n else ABSENT
         known = Minimality().attack(

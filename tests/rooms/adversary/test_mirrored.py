@@ -106,7 +106,7 @@ def beliefs_of(found: Any, row: int) -> dict[Any, float]:
 
 @dataclass
 class Tried:
-    """How often her beliefs were compared with those of all worlds."""
+    """How often the attacker's beliefs were compared with those of all worlds."""
 
     n_exact: int = 0
     n_bounded: int = 0
@@ -143,7 +143,7 @@ class Tried:
 
 @pytest.mark.parametrize("recoding", RECODINGS)
 @pytest.mark.parametrize("principle", PRINCIPLES)
-def test_what_she_believes_is_what_every_world_and_every_coin_give(principle: str, recoding: str) -> None:
+def test_beliefs_are_what_every_world_and_every_coin_give(principle: str, recoding: str) -> None:
     rng, tried = random.Random(f"{principle}, {recoding}"), Tried()
 
     for i in range(tables(48, 4)):
@@ -155,7 +155,7 @@ def test_what_she_believes_is_what_every_world_and_every_coin_give(principle: st
 
 @pytest.mark.parametrize("recoding", RECODINGS)
 @pytest.mark.parametrize("principle", ["refined by anatomize", "l-diversity", "t-closeness"])
-def test_so_it_is_where_she_knows_the_identifiers_by_which_ties_are_broken(principle: str, recoding: str) -> None:
+def test_so_it_is_where_the_attacker_knows_the_identifiers_that_break_ties(principle: str, recoding: str) -> None:
     rng, tried = random.Random(f"{principle}, {recoding}, named"), Tried()
 
     for i in range(tables(24)):
@@ -166,7 +166,7 @@ def test_so_it_is_where_she_knows_the_identifiers_by_which_ties_are_broken(princ
 
 @pytest.mark.parametrize("recoding", [*RECODINGS.values(), gh.Permutation()], ids=lambda recoding: recoding.name)
 @pytest.mark.parametrize("principle", ["refined by ace", "entropy"])
-def test_so_it_is_where_some_on_her_list_are_not_in_the_table(principle: str, recoding: Any) -> None:
+def test_so_it_is_where_some_on_the_list_are_not_in_the_table(principle: str, recoding: Any) -> None:
     rng, tried = random.Random(f"{principle}, {recoding.name}, outside"), Tried()
 
     for i in range(tables(24)):
@@ -248,7 +248,7 @@ def large(seed: int, n: int = 300) -> Large:
 
 @pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Permutation()], ids=lambda recoding: recoding.name)
 @pytest.mark.parametrize("principle", [gh.LDiversity(ell=3), gh.TCloseness(t="0.3")], ids=repr)
-def test_where_quasi_identifiers_are_published_she_believes_what_linking_tells(principle: Any, recoding: Any) -> None:
+def test_where_quasi_identifiers_are_published_beliefs_are_what_linking_tells(principle: Any, recoding: Any) -> None:
     table = large(1)
     release = table.publish_as(principle, gh.Mirror(), recoding)
 
@@ -338,7 +338,7 @@ def test_small_tables_that_no_theorem_settles_are_tried_out() -> None:
 
 
 @pytest.mark.parametrize(("method", "theorem"), [(gh.Mirror(), "M2"), (gh.Mirror(inner="none"), "M1")])
-def test_she_is_told_why_knowing_the_algorithm_does_not_help(method: Any, theorem: str) -> None:
+def test_the_attacker_is_told_why_knowing_the_algorithm_does_not_help(method: Any, theorem: str) -> None:
     case = replace(SMALL, method=method)
 
     said = case.attack(case.publish()).explain(0)
@@ -364,7 +364,7 @@ def test_the_theorems_are_not_for_those_who_know_more(attack: Any, more: dict[st
         SMALL.attack(SMALL.publish(), attack, **more)
 
 
-def test_whoever_was_dropped_is_believed_to_have_a_trimmed_value() -> None:
+def test_a_dropped_person_is_believed_to_have_a_trimmed_value() -> None:
     table = gh.read({"x": [1, 2, 3, 4, 5], "s": list("aaabc")}, quasi=["x"], sensitive="s")
     release = gh.publish(table, principle=TWO, method=gh.Mirror(), recoding=gh.Anatomy(), suppress="1/5")
     steps = TWO, gh.Mirror(), gh.Anatomy()

@@ -12,7 +12,7 @@ from tests.rooms.adversary.test_mirrored import Case, beliefs_of
 
 @pytest.mark.parametrize(("values", "size"), [("acefgh" + "bdijkl", 4), ("acegij" + "bdfhkl", 8)])
 def test_a_box_of_two_groups_or_more_is_not_taken_for_one_because_leaves_are_large(values: str, size: int) -> None:
-    """One leaf, which is not tested. Inside it a is with b, c with d and so on, whoever is near whom."""
+    """One leaf, which is not tested. Inside it a is with b, c with d and so on, no matter who is near whom."""
     method = gh.Mirror(inner="anatomize", floor=12)
     case = Case({"x": [0] * 6 + [1] * 6}, list(values), gh.LDiversity(ell=2), method, gh.Boxes())
     release = case.publish()

@@ -165,7 +165,7 @@ def test_components_beyond_the_states_are_left_and_smaller_ones_counted() -> Non
     assert not shares(people, [1, 1, *[1] * 20], most_states=3).is_exact.any(), "not even four pairs are allowed"
 
 
-def test_tuples_of_people_whom_she_does_not_know_are_not_exact_and_a_full_place_is() -> None:
+def test_records_of_unknown_people_are_not_exact_and_a_full_place_is() -> None:
     assert shares([[0], [0]], [3]).probability.tolist() == [1, 1]
     assert not shares([[0, 1], [0]], [2, 2]).is_exact.any()
     nobody = shares([[], [0]], [1])

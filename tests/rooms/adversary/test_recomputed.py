@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""She divides her list as the publisher did: what she then believes is what trying every world gives."""
+"""The attacker divides the list as the publisher did: the beliefs are then those that trying every world gives."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ OVERLAPPING = [  # found by search: such tables are one in some thousands
 
 
 @pytest.mark.parametrize("people", OVERLAPPING)
-def test_where_boxes_overlap_she_knows_more_than_linking_tells(people: dict[str, list[int]]) -> None:
+def test_where_boxes_overlap_the_attacker_knows_more_than_linking_tells(people: dict[str, list[int]]) -> None:
     rng = random.Random(5)
     n_linked = 0
     for seed in range(tables(60)):
@@ -169,7 +169,7 @@ def test_where_boxes_overlap_she_knows_more_than_linking_tells(people: dict[str,
 
 
 @pytest.mark.parametrize(("recoding", "k"), [(gh.Taxonomies(), 3), (gh.Angel(k=6), 2)], ids=["taxonomies", "angel"])
-def test_groups_that_show_the_same_cells_are_one_to_her(recoding: Any, k: int) -> None:
+def test_groups_that_show_the_same_cells_are_one_to_the_attacker(recoding: Any, k: int) -> None:
     rng = random.Random(6)
     n_alike = 0
     for seed in range(tables(60)):
@@ -216,7 +216,7 @@ def test_which_of_two_groups_of_the_same_cells_is_whose_is_not_guessed_from_corr
 
 
 @pytest.mark.parametrize("recoding", ["boxes", "angel"])
-def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(recoding: str) -> None:
+def test_people_who_fit_nothing_or_are_known_to_be_absent_are_left_off_the_list(recoding: str) -> None:
     rng = random.Random(7)
     n_tried = 0
     for seed in range(tables(45)):
@@ -238,7 +238,7 @@ def test_whoever_fits_nothing_or_is_known_to_be_absent_is_left_off_the_list(reco
 
 
 @pytest.mark.parametrize("recoding", ["boxes", "angel", "angel, marginals", "angel, no link"])
-def test_with_people_outside_the_table_on_her_list_no_belief_is_above_the_bound(recoding: str) -> None:
+def test_with_people_outside_the_table_on_the_list_no_belief_is_above_the_bound(recoding: str) -> None:
     rng = random.Random(11)
     n_tried = n_reached = 0
     for seed in range(tables(60)):
@@ -365,7 +365,7 @@ def test_what_is_not_known_exactly_is_refused() -> None:
         case.attack(release, QuasiOnlyBound().attack, corrupted={0: "a"})
 
 
-def test_of_whoever_is_known_to_be_absent_the_bound_says_nothing() -> None:
+def test_the_bound_says_nothing_of_a_person_known_to_be_absent() -> None:
     case, release = small()
     case = replace(case, outside={"x": [2, 2], "y": [1, 1]})
     bound = case.attack(release, QuasiOnlyBound().attack, corrupted={5: gh.ABSENT})
@@ -383,7 +383,7 @@ def test_what_another_tool_wrote_is_divided_again_if_the_list_fits_it() -> None:
     assert ("exact", {"a": 1.0}, {"a": 0.5, "b": 0.5}) == (found.how, found.of(2), found.of(0))
 
 
-def test_the_recipe_that_she_supposes_is_the_one_she_runs() -> None:
+def test_the_recipe_that_the_attacker_supposes_is_the_one_that_runs() -> None:
     _, release = small()
     supposed = replace(release.recipe, principle=principle_to_data(gh.KAnonymity(k=4), ["s"]))
     people = gh.read({"x": [1, 2, 3, 4], "y": [1, 1, 1, 1]}, quasi=["x", "y"])

@@ -243,7 +243,7 @@ def test_an_error_that_the_trials_cannot_reach_is_refused() -> None:
 
 
 def random_case(seed: int) -> tuple[dict[str, list[Any]], bool, Any, Any, Any, dict[Any, Any]]:
-    """People, whether identifiers break ties, principle, method, recoding, and whom she has corrupted."""
+    """People, whether identifiers break ties, principle, method, recoding, and whom the attacker has corrupted."""
     random = Random(seed)
     n, n_values, dims = random.randrange(3, 8), random.choice([2, 3, 4]), random.choice([1, 1, 2])
     spread = random.choice([1, 2, 3, 9])

@@ -47,7 +47,7 @@ def some(seed: int) -> Worlds:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_limit_is_kept_exactly_by_whoever_counts_no_further_than_that(seed: int) -> None:
+def test_a_count_that_goes_no_further_than_a_limit_keeps_it_exactly(seed: int) -> None:
     there = len(list(some(seed)))
     assert there == some(seed).count > 1
 

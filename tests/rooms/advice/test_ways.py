@@ -58,7 +58,7 @@ def test_an_uncaught_error_shows_the_calls_and_they_publish() -> None:
         check_way(way, table)
 
 
-def test_leaving_people_out_is_offered_only_where_it_works_whoever_is_drawn_and_somebody_is_left() -> None:
+def test_leaving_people_out_is_offered_only_where_every_draw_works_and_somebody_is_left() -> None:
     draw = random.Random(7)
     values = {name: [draw.choices(["no", "yes"], [7, 3])[0] for _ in range(300)] for name in ("smokes", "drinks")}
     table = table_of(**values)

@@ -203,7 +203,7 @@ def twins_error(made: Made) -> Fraction:
     if made.kind in ("anatomy", "permutation"):
         name = "qit" if made.kind == "anatomy" else "data"
         values = grouped_values(made)
-        # whoever of a group has which value, the sum is the same: hand them out in any order
+        # the sum does not depend on who of a group has which value: hand them out in any order
         rows = sorted(made.rows(name, made.quasi, "Group-ID"), key=lambda row: row[1])
         dealt = list(itertools.chain.from_iterable(values[group] for group in sorted(values)))
         return slow.error_of_exact([tuple(c[0] for c in cells) for cells, _ in rows], [g for _, g in rows], dealt)

@@ -63,7 +63,7 @@ def satisfied(terms: list[dict[str, ValueSet]], person: dict[str, Any]) -> int:
 
 @settings(max_examples=examples(300))
 @given(conditions)
-def test_whoever_satisfies_the_condition_satisfies_exactly_one_term(condition: Condition) -> None:
+def test_people_who_satisfy_the_condition_satisfy_exactly_one_term(condition: Condition) -> None:
     terms = disjoint_terms(condition)
 
     assert [int(holds(condition, person)) for person in PEOPLE] == [satisfied(terms, person) for person in PEOPLE]

@@ -57,7 +57,7 @@ def test_the_same_moment_in_two_zones_is_one_value() -> None:
     assert reader.codes(BOTH).tolist() == [0, 1]
 
 
-def test_whoever_reads_in_another_zone_believes_the_same() -> None:
+def test_an_attacker_in_another_zone_believes_the_same() -> None:
     knowledge = [gh.Knowledge(external=table(zone)) for zone in ("Europe/Berlin", "UTC", "Asia/Kathmandu")]
     found = [gh.attack(published(), knowledge=known).to_table()["belief"].to_pylist() for known in knowledge]
 

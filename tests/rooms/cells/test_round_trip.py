@@ -79,7 +79,7 @@ def test_every_written_cell_is_read_back(kind: str, joined: bool, data: st.DataO
 def test_a_text_that_looks_like_a_cell_is_itself_from_publishing_to_the_answer(text: str) -> None:
     people = {"code": [text, text, "plain", "plain"], "ill": ["a", "b", "a", "b"]}
     table = gh.read(people, quasi=["code"], sensitive="ill", missing="category", accept="line-breaks")
-    if text in ("", "NA", "nan"):  # read as a missing value, or told apart from one by whoever reads the table
+    if text in ("", "NA", "nan"):  # read as a missing value, or told apart from one by the reader
         table = gh.read(pa.table(people), quasi=["code"], sensitive="ill", missing="category", accept="line-breaks")
     for recoding in (gh.Boxes(), gh.Anatomy(), gh.Permutation()):
         release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Mondrian(), recoding=recoding)
@@ -117,7 +117,7 @@ PIECES = st.lists(
 def test_both_readers_make_the_same_of_any_text_or_both_refuse(kind: str, text: str, joined: bool) -> None:
     domain = code(pa.array(DOMAIN[kind]), name="c").domain
     adversary = CellReader(domain, foreign=joined)
-    # what is known to her as a value is so to him if it stands in a set of the column
+    # what the attacker knows as a value, the analyst knows too if it stands in a set of the column
     known = [value_set(DOMAIN["category"])] if kind == "category" else []
     analyst = CellSupports(name="c", kind=kind, cells=[text, *known], foreign=joined)
     try:

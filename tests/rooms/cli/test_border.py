@@ -175,7 +175,7 @@ def test_a_poor_terminal_gets_what_it_can_show(name: str, env: dict[str, str], p
         assert json.loads(found.stdout.decode(encoding))["n_tuples"] == N
 
 
-def test_whoever_stops_reading_gets_no_complaint(place: Path) -> None:
+def test_a_reader_who_stops_gets_no_complaint(place: Path) -> None:
     line = [sys.executable, "-m", "glasshouse", "show", "out/release", "--rows", "40"]
     reading, writing = os.pipe()
     os.close(reading)
@@ -226,7 +226,7 @@ def test_a_name_that_is_not_unicode_is_refused_in_one_line(place: Path) -> None:
         assert sum(line.startswith("error: ") for line in result.stderr.decode("utf-8").splitlines()) == 1
 
 
-def test_a_fault_is_told_in_one_line_and_where_to_whoever_asks(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_told_in_one_line_and_where_only_when_asked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError(f"a value {EVIL}")
 

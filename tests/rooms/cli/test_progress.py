@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress is shown to whoever watches, and never written to a file or a pipe."""
+"""Progress is shown to a person who watches, and never written to a file or a pipe."""
 
 from __future__ import annotations
 

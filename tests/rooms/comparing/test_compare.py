@@ -107,7 +107,7 @@ def test_the_rows_are_measured_on_the_twin_and_not_on_the_truth(table: gh.Microd
     assert "depends on them" in on_truth.caution
 
 
-def test_the_recommendation_is_the_same_whoever_has_which_value(table: gh.Microdata) -> None:
+def test_the_recommendation_does_not_depend_on_who_has_which_value(table: gh.Microdata) -> None:
     codes = table.sensitive[0].codes[gh.Source.seeded(5).permutation(table.n_tuples)]
     other = gh.Microdata(
         quasi=table.quasi,
@@ -409,7 +409,7 @@ def test_a_learner_that_does_not_end_is_ended_and_what_was_found_before_stands(
     )
 
 
-def test_whoever_stops_listening_leaves_no_process_behind(table: gh.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listener_who_stops_leaves_no_process_behind(table: gh.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     ways = [(gh.Separate(), gh.Boxes())] * 3
     started: list[subprocess.Popen[bytes]] = []
 

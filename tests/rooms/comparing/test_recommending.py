@@ -29,7 +29,7 @@ def chosen(*rows: Row, presence: str = "secret") -> str | None:
     return None if found is None else found.way
 
 
-def test_what_holds_against_whoever_knows_the_algorithm_goes_before_what_is_more_accurate() -> None:
+def test_what_holds_against_an_attacker_who_knows_the_algorithm_goes_before_accuracy() -> None:
     assert (
         chosen(row("mondrian", "angel", 0.01, adversary="linking"), row("hybrid", "angel", 0.05)) == "hybrid as angel"
     )
@@ -83,7 +83,7 @@ def test_what_failed_or_was_not_measured_is_not_recommended() -> None:
     assert chosen(row("mirror", "angel", None), row("hybrid", "angel", 0.01, failed="why")) is None
 
 
-def test_where_nothing_holds_against_her_the_reason_says_so() -> None:
+def test_where_nothing_holds_against_the_attacker_the_reason_says_so() -> None:
     found = recommend([row("mondrian", "boxes", 0.02, adversary="linking", belief=None)], preferred=USUAL)
 
     assert found.row is not None

@@ -42,7 +42,7 @@ def test_a_twin_has_the_same_quasi_identifiers_and_as_many_of_each_sensitive_val
         assert np.array_equal(np.bincount(own.codes, minlength=size), np.bincount(other.codes, minlength=size))
 
 
-def test_a_twin_is_the_same_whoever_has_which_value(table: gh.Microdata) -> None:
+def test_a_twin_does_not_depend_on_who_has_which_value(table: gh.Microdata) -> None:
     codes = table.sensitive[0].codes
     dealt_otherwise = with_values(table, codes[gh.Source.seeded(3).permutation(len(codes))])
     one, other = (twin_of(which, gh.Source.seeded(1)) for which in (table, dealt_otherwise))

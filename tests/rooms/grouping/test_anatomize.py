@@ -288,7 +288,7 @@ def test_what_it_cannot_do_is_refused() -> None:
         Anatomize().claim(Requirement.of(gh.TCloseness(t=0.5), table))
 
 
-def test_it_claims_to_withstand_whoever_knows_it() -> None:
+def test_it_claims_to_withstand_an_attacker_who_knows_it() -> None:
     table = gh.examples.anatomy_table1()
     claim = Anatomize().claim(Requirement.of(gh.LDiversity(ell=2), table))
 

@@ -41,7 +41,7 @@ def obeying(counts: Sequence[int], size: int, most: int, most_beside: int) -> in
 
 
 def beliefs(counts: Sequence[int], ell: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """What she believes of a person in the smaller half, and in the larger, of a group left whole; for every value."""
+    """The belief in every value of a person in the smaller half, and in the larger, of a group left whole."""
     n = sum(counts)
     small, large = n // 2, n - n // 2
     failing = comb(n, small) - obeying(counts, small, small // ell, large // ell)

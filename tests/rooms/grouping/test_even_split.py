@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Even splits and Symmetric Grouping against their slow twins, and against whoever knows them."""
+"""Even splits and Symmetric Grouping against their slow twins, and against an attacker who knows them."""
 
 from __future__ import annotations
 

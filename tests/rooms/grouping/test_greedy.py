@@ -313,7 +313,7 @@ def test_greedy_gives_people_away_under_l_diversity_and_under_t_closeness() -> N
 
 
 @pytest.mark.parametrize(("safe", "n"), [(False, 3), (True, 7)])
-def test_a_person_left_over_alone_is_merged_only_if_she_has_the_designated_value(safe: bool, n: int) -> None:
+def test_a_person_left_over_alone_is_merged_only_with_the_designated_value(safe: bool, n: int) -> None:
     values = [0] * (n - 1) + [1]
     case = on_a_line(values, 2)
     releases = by_force.evidence_of(forced(Greedy(safe=safe), binary(2)), case.codes, by_force.worlds_of(case)).releases
@@ -340,7 +340,7 @@ def test_the_safe_variant_keeps_beliefs_in_the_designated_value_below_one_in_l()
 # What it says of itself
 
 
-def test_only_the_variant_of_theorem_6_claims_to_withstand_whoever_knows_it() -> None:
+def test_only_the_variant_of_theorem_6_claims_to_withstand_an_attacker_who_knows_it() -> None:
     table = gh.examples.minimality_figure6a()
     one = Requirement.of(gh.DesignatedLDiversity(ell=2, values=("Positive",)), table)
     both = Requirement.of(gh.DesignatedLDiversity(ell=2, values=("Positive", "Negative")), table)

@@ -30,7 +30,7 @@ def test_who_knows_all_other_columns_believes_the_published_share() -> None:
 
 
 @pytest.mark.parametrize("leave_out", ["0", "1/5"])
-def test_so_does_whoever_attacks_the_product(leave_out: str) -> None:
+def test_so_does_an_attacker_of_the_product(leave_out: str) -> None:
     some = random_tables(2, tables(200), people=PEOPLE, max_worlds=100)
 
     found = try_known_columns(f"Mirror, {leave_out}", lambda table: product(table, leave_out=leave_out), some)

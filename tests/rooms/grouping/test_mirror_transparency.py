@@ -33,7 +33,7 @@ from tests.twins import by_force, enumerating, greedy, mirror
 
 
 @pytest.mark.parametrize("name", PRINCIPLES)
-def test_where_leaves_are_groups_what_she_believes_is_the_published_share(name: str) -> None:
+def test_where_leaves_are_groups_beliefs_are_the_published_shares(name: str) -> None:
     principle, _ = PRINCIPLES[name]
     cases = by_force.random_cases(
         11, tables(140, 14), people=(4, 5, 6, 8), ells=(2,), n_values=(2, 3, 4), max_worlds=50
@@ -84,7 +84,7 @@ def test_weights_that_are_public_change_nothing_of_that(name: str) -> None:
 
 
 @pytest.mark.parametrize("inner", ["ace", "anatomize"])
-def test_where_leaves_are_refined_she_believes_nothing_above_one_in_l(inner: str) -> None:
+def test_where_leaves_are_refined_no_belief_is_above_one_in_l(inner: str) -> None:
     cases = by_force.random_cases(14, tables(40), people=(4, 5, 6), ells=(2,), n_values=(3, 4), max_worlds=60)
 
     found = by_force.try_cases(f"Mirror, {inner}", lambda case: product(case, inner=inner), [ROW, *cases])
@@ -119,7 +119,7 @@ def test_nor_where_halvings_follow_public_weights(inner: str) -> None:
 
 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
-def test_nor_do_people_outside_the_table_help_her(recode: Any) -> None:
+def test_nor_do_people_outside_the_table_help_the_attacker(recode: Any) -> None:
     cases = by_force.random_cases(15, tables(20), people=(4,), extra=(1, 2), ells=(2,), n_values=(3, 4), max_worlds=100)
 
     assert by_force.try_cases("Mirror, people outside", product, cases, recode).n_above == 0

@@ -142,7 +142,7 @@ def test_k_anonymity_claims_more_than_a_principle_on_sensitive_values() -> None:
 
 
 def test_shares_of_a_width_are_exact() -> None:
-    """Whoever is not at 0.0 spans a third of both attributes, and the first one decides."""
+    """The people not at 0.0 span a third of both attributes, and the first one decides."""
     table = gh.read({"a": [0.2, 0.0, 0.3, 0.2, 0.3, 0.0], "b": [2, 3, 2, 1, 1, 4]}, quasi=["a", "b"])
     groups = gh.Mondrian().divide(table, Requirement.of(gh.KAnonymity(k=2), table))
 

@@ -168,7 +168,7 @@ def test_a_seeded_order_is_one_of_content_on_any_number_of_threads_and_for_any_o
 
 
 def test_seeded_ties_are_as_likely_one_way_as_the_other() -> None:
-    """Whoever comes first in the canonical order, by her sensitive value, is no likelier to stay first: 4000 runs."""
+    """The first person in the canonical order, by sensitive value, is no likelier to stay first: 4000 runs."""
     table = gh.read({"a": [1, 1, 1], "s": list("xyz")}, quasi=["a"], sensitive="s")
     seen = Counter(
         tuple(arranged(table, "lexicographic", (), gh.Source.seeded(seed), Memory(threads=1)).tolist())

@@ -196,7 +196,7 @@ def test_with_everybody_in_one_group_the_belief_is_the_share_in_the_table(values
 # What they say of themselves
 
 
-def test_only_inside_tailor_and_one_group_does_it_claim_to_withstand_whoever_knows_it() -> None:
+def test_only_inside_tailor_and_one_group_it_claims_to_withstand_an_attacker_who_knows_it() -> None:
     requirement = Requirement.of(PAIRS, gh.examples.transparent_t1())
 
     def against(coarse: Any, inner: str) -> str:

@@ -173,7 +173,7 @@ def test_its_boxes_are_smaller_than_those_of_mondrian(principle: Any, n: int) ->
 
 
 def test_under_k_anonymity_every_world_has_the_same_groups() -> None:
-    """So what she knows of the algorithm rules out no world: there are 90 here."""
+    """So knowing the algorithm rules out no world: there are 90 here."""
     places = {"x": [1, 1, 2, 3, 5, 8], "y": [3, 1, 4, 1, 5, 9]}
     worlds = sorted(set(itertools.permutations("aabbcc")))
     tables = [gh.read({**places, "s": list(world)}, quasi=["x", "y"], sensitive="s") for world in worlds]
@@ -193,7 +193,7 @@ def test_k_anonymity_claims_more_than_a_principle_on_sensitive_values() -> None:
     assert "where a group was not cut further" in by_value.limits[0]
 
 
-def test_whoever_knows_it_can_be_certain_under_a_principle_on_sensitive_values() -> None:
+def test_an_attacker_who_knows_it_can_be_certain_under_a_principle_on_sensitive_values() -> None:
     """Why it claims no more: with five people on a line, a cut that was not made gives one away."""
     people = {"x": [1, 2, 3, 4, 5], "y": [5, 4, 3, 2, 1]}
     table = gh.read({**people, "s": list("bcaad")}, quasi=["x", "y"], sensitive="s")

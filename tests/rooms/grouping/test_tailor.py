@@ -481,7 +481,7 @@ def test_penalties_may_be_given_as_objects() -> None:
     assert repr(Tailor()) == "Tailor(penalty='perimeter')"
 
 
-def test_it_claims_to_hold_against_whoever_knows_the_algorithm() -> None:
+def test_it_claims_to_hold_against_an_attacker_who_knows_the_algorithm() -> None:
     table = gh.examples.transparent_t5()
     claim = Tailor().claim(Requirement.of(gh.LDiversity(ell=2), table))
 

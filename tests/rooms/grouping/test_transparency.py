@@ -14,7 +14,7 @@ from tests.twins import by_force
 
 
 @pytest.mark.parametrize("name", SAFE)
-def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) -> None:
+def test_knowing_the_algorithm_lifts_no_belief_above_one_in_l(name: str) -> None:
     found = tally(name, SAFE[name], by_force.random_cases(1, tables(50, 5), people=(4, 5, 6), **VALUES))
 
     assert found.n_above == 0
@@ -23,7 +23,7 @@ def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l(name: str) 
 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
 @pytest.mark.parametrize("name", ["Tailor", "Ace", "Hybrid", "Anatomize"])
-def test_people_outside_the_table_do_not_help_her(name: str, recode: Any) -> None:
+def test_people_outside_the_table_do_not_help_the_attacker(name: str, recode: Any) -> None:
     cases = by_force.random_cases(2, tables(20), people=(4, 5), extra=(1, 2), **VALUES)
 
     assert tally(name, SAFE[name], cases, recode).n_above == 0

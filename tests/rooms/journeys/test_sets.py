@@ -345,7 +345,7 @@ def test_a_value_that_nobody_has_is_refused_with_the_nearest_one() -> None:
 
 
 def test_an_attacker_who_knows_how_many_rows_a_person_has_rules_sets_out() -> None:
-    """Four people, l = 2: whoever is known to have one row has one of the sets with one value, here the flu."""
+    """Four people, l = 2: a person known to have one row has one of the sets with one value, here the flu."""
     rows = {"id": [0, 1, 1, 2, 2, 3, 3], "x": [1, 2, 2, 3, 3, 4, 4], "s": list("fabcdag")}
     table = gh.read(rows, identifier="id", quasi=["x"], sensitive="s", repeated="together")
     release = gh.publish(table, principle="2-diversity", method=gh.Mirror(floor=4), recoding="anatomy")

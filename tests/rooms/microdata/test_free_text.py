@@ -12,7 +12,7 @@ from glasshouse.streaming.publish import publish_file
 from tests.rooms.cli.world import run
 
 N = 60
-NOTES = [f"came in on day {i} with her sister and asked about room {i % 7}" for i in range(N)]
+NOTES = [f"came in on day {i} with a sister and asked about room {i % 7}" for i in range(N)]
 DISEASES = [["flu", "gout", "ulcer", "asthma"][i % 4] for i in range(N)]
 HARMLESS = {
     "street": [f"{i % 9} Lower Mill Lane" for i in range(N)],

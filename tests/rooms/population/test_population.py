@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in its cells a person is, by what the model says of her value: expected numbers and complete tables."""
+"""Where in their cells a person is, by what the model says of their value: expected numbers and complete tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def population() -> gh.Population:
     return found
 
 
-def test_a_person_is_at_the_points_of_her_cells_as_the_twin_says(population: gh.Population) -> None:
+def test_a_person_is_at_the_points_of_their_cells_as_the_twin_says(population: gh.Population) -> None:
     chances, mixture = population.chances(), population.points.mixture
     assert mixture is not None
     for place in range(0, mixture.shape[0], 37):

@@ -121,9 +121,7 @@ def test_no_belief_in_the_published_value_grows_by_more_than_theorem_3_says(
 
 
 @given(target=targets(), p=retentions, q=retentions)
-def test_whoever_retains_more_promises_no_more(
-    target: tuple[BackgroundSensitive, int], p: Fraction, q: Fraction
-) -> None:
+def test_retaining_more_promises_no_more(target: tuple[BackgroundSensitive, int], p: Fraction, q: Fraction) -> None:
     promise, n_values = target
     low, high = sorted([p, q])
 

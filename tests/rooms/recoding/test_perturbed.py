@@ -382,7 +382,7 @@ Values = tuple[str, ...]
 def after_release(
     publish: Any, prior: dict[str, Fraction], others: Values, domain: Values
 ) -> dict[str, dict[str, Fraction]]:
-    """Her belief in each value of the first person, after each published value, when she knows all the others'."""
+    """The belief in each value of the first person, after each published value, when all the others' are known."""
     joint: dict[str, dict[str, Fraction]] = {}
     for value in domain:
         for y, chance in publish((value, *others)).items():
@@ -416,7 +416,7 @@ def product_of(p: str, domain: Values | None, *, biased: bool = False) -> Any:
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("p", ["1/4", "2/3"])
-def test_whoever_knows_everybody_else_learns_no_more_than_is_promised(p: str, k: int) -> None:
+def test_knowing_everybody_else_tells_no_more_than_is_promised(p: str, k: int) -> None:
     domain: Values = ("a", "b", "c")
     publish = product_of(p, domain)
     breach, growth = RhoBreach(rho1="2/5", lambda_="3/5", k=k), DeltaGrowth(lambda_="3/5", k=k)
@@ -445,7 +445,7 @@ def test_a_sample_that_is_not_uniform_is_seen_to_break_the_promise() -> None:
 
 @pytest.mark.parametrize("p", ["0", "1/10"])
 def test_an_observed_domain_tells_the_value_that_nobody_else_has(p: str) -> None:
-    """Why a domain must be declared: she is certain, whatever is retained."""
+    """Why a domain must be declared: the attacker is certain, whatever is retained."""
     domain: Values = ("a", "b", "c")
     prior = {x: Fraction(1, 3) for x in domain}
     promised = RhoBreach(rho1="1/3", k=3).achieved(p, 3)

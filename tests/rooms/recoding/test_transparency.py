@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transparency by force for every way of publishing: the product's methods on every world of tiny tables.
 
-The slow recodings of `by_force_recodings` run with every method that claims to hold against whoever knows it. The
-product's own recodings run beside them, with all group numbers and everything that is published (see `doors`).
+The slow recodings of `by_force_recodings` run with every method that claims to hold against an attacker who knows it.
+The product's own recodings run beside them, with all group numbers and everything that is published (see `doors`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def method_for(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l_however_it_is_published(name: str) -> None:
+def test_knowing_the_algorithm_lifts_no_belief_above_one_in_l_however_it_is_published(name: str) -> None:
     for found in by_force.try_recodings(name, method_for(name), cases(1, tables(60)), RECODINGS).values():
         assert found.n_above == 0, found
         assert found.times_promised == 1, "a belief that is never reached proves nothing"
@@ -60,7 +60,7 @@ def test_whoever_knows_the_algorithm_believes_nothing_above_one_in_l_however_it_
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_people_outside_the_table_do_not_help_her_however_it_is_published(name: str) -> None:
+def test_people_outside_the_table_do_not_help_the_attacker_however_it_is_published(name: str) -> None:
     some = cases(2, tables(20), extra=(1, 2), max_worlds=200)
 
     for found in by_force.try_recodings(f"{name}, people outside", method_for(name), some, RECODINGS).values():
@@ -68,7 +68,7 @@ def test_people_outside_the_table_do_not_help_her_however_it_is_published(name: 
 
 
 @pytest.mark.parametrize("recode", RECODINGS.values(), ids=RECODINGS)
-def test_batches_of_mirror_keep_what_she_believes_within_t_of_the_table(recode: Any) -> None:
+def test_batches_of_mirror_keep_beliefs_within_t_of_the_table(recode: Any) -> None:
     t, n_divided, n_releases = Fraction(1, 3), 0, 0
     for case in cases(5, 3, people=(4, 5, 6), n_values=(2, 3), max_worlds=60):
         method = mirror_search.product(case, gh.TCloseness(t=str(t)), floor=1)

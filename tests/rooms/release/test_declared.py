@@ -369,7 +369,7 @@ OLD = {"age": [60 + i for i in range(40)], "ill": [["flu", "gout", "cold", "ulce
 
 
 @pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Anatomy(), gh.Angel()], ids=repr)
-def test_a_top_code_goes_out_and_whoever_is_above_it_is_found_and_not_told_apart(recoding: Any, tmp_path: Path) -> None:
+def test_a_top_code_goes_out_and_people_above_it_are_found_and_not_told_apart(recoding: Any, tmp_path: Path) -> None:
     made = gh.read(OLD, quasi=["age"], sensitive="ill", top={"age": 80.0}, bottom={"age": 65})
     release = release_of(tmp_path, made, recoding, "cells")
 

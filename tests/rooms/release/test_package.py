@@ -182,7 +182,7 @@ def test_every_example_of_the_readme_runs(
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(blocks["python"], "README.md", "exec"), {})
     assert printed.getvalue()
-    # a taxonomy is no part of a release: whoever asks must bring it along
+    # a taxonomy is no part of a release: the analyst must bring it along
     if kind != "taxonomies":
         result = CliRunner().invoke(glasshouse, shlex.split(blocks["sh"])[1:])
         assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""A table of several files: written alike whoever writes it, read as one table, and refused when anything is odd."""
+"""A table of several files: written alike by every writer, read as one table, and refused when anything is odd."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_pair_that_is_killed_at_any_moment_is_the_old_pair_or_the_new_one(
 
 @pytest.mark.parametrize("others", [[], ["notes.txt"]], ids=["alone", "among others"])
 @pytest.mark.parametrize("exchanging", [True, False])
-def test_a_run_that_is_killed_between_two_steps_is_finished_by_whoever_looks_next(
+def test_a_run_that_is_killed_between_two_steps_is_finished_at_the_next_look(
     exchanging: bool, others: list[str], tmp_path: Path
 ) -> None:
     """Every step of placing is cut short once, without clean-up: what follows finds one state, with the files of it."""
@@ -212,7 +212,7 @@ def killed_at_rename(cut: int, out: Path, *, exchanging: bool) -> bool:
     return os.waitpid(child, 0)[1] != 0
 
 
-def test_a_release_beside_the_audit_of_another_is_refused_by_whoever_needs_both(tmp_path: Path) -> None:
+def test_a_release_beside_the_audit_of_another_is_refused_where_both_are_needed(tmp_path: Path) -> None:
     patients = gh.synthetic.hospital(100, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gh.DisclosureWarning)
@@ -501,7 +501,7 @@ def test_nobody_else_can_enter_a_folder_that_is_being_written(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_stage_that_is_a_link_is_not_followed_by_whoever_mends(tmp_path: Path) -> None:
+def test_mending_does_not_follow_a_stage_that_is_a_link(tmp_path: Path) -> None:
     """Such a thing can only come from somebody else, with a package that was unpacked here."""
     out, precious = tmp_path / "out", tmp_path / "precious"
     write_one(out, 1, "pair")

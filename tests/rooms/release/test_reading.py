@@ -43,7 +43,7 @@ def put(folder: Path, manifest: Any) -> None:
 
 
 def put_file(folder: Path, name: str, content: bytes, **changed: Any) -> None:
-    """Replace a file, and let the manifest tell its true size and sum, as whoever sends a hostile package would."""
+    """Replace a file, and let the manifest tell its true size and sum, as the sender of a hostile package would."""
     (folder / name).write_bytes(content)
     manifest = manifest_of(folder)
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
@@ -505,7 +505,7 @@ def test_a_csv_file_with_any_bytes_changed_gives_our_own_error_or_a_table(tmp_pa
             continue
 
 
-def test_whoever_reads_while_a_release_is_replaced_gets_the_old_one_or_the_new_one(tmp_path: Path) -> None:
+def test_reading_while_a_release_is_replaced_gives_the_old_one_or_the_new_one(tmp_path: Path) -> None:
     one, two = of_kind("boxes"), of_kind("anatomy")
     one.save(tmp_path / "release")
     done = threading.Event()

@@ -114,7 +114,7 @@ def test_an_order_that_the_release_does_not_tell_is_asked_for() -> None:
 PARTS = {
     "promise": "nobody can learn anything",
     "adversary": "linking",
-    "adversary_knows": "whoever knows everything",
+    "adversary_knows": "an attacker who knows everything",
     "theorem": "it is so",
     "assumptions": (),
     "limits": (),

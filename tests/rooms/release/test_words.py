@@ -88,7 +88,7 @@ def test_the_guarantee_and_the_readme_of_every_kind_are_made_again(kind: str, fo
     [
         {"promise": LIE},
         {"adversary": "corrupting"},
-        {"adversary_knows": "whoever knows everything"},
+        {"adversary_knows": "an attacker who knows everything"},
         {"theorem": "it is so"},
         {"assumptions": []},
         {"assumptions": ["one row per person", LIE]},
@@ -185,7 +185,7 @@ def test_the_words_of_another_version_are_not_compared_and_never_shown(angel: Pa
 
 
 @pytest.mark.parametrize("version", ["glasshouse", "x" * 99, "glasshouse \x1b[31m9", "glasshouse 1\nholds", 7])
-def test_whoever_wrote_it_has_the_name_of_a_version(version: object, angel: Path, tmp_path: Path) -> None:
+def test_the_writing_software_has_the_name_of_a_version(version: object, angel: Path, tmp_path: Path) -> None:
     with pytest.raises(gh.SourceError):
         gh.load(forged(angel, tmp_path / "r", lambda manifest, _: manifest["glasshouse"].update(software=version)))
 
