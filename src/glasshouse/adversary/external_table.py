@@ -9,13 +9,15 @@ and many people would be taken for absent: such an attack is refused, for its pr
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.cells import SUPPRESSED, bare
+from glasshouse.cells.ranges import Range, ranges_in, ranges_of_cells
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError
 from glasshouse.microdata.domains import code, text_of
@@ -60,7 +62,7 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
         carried = Declared.carried_by(release)
         told = {column.name: column for column in release.columns}
         columns = tuple(
-            _coded(_classed(_limited(column, told.get(column.name)), told.get(column.name)), carried)
+            _coded(_ranged(_classed(_limited(column, told.get(column.name)), told.get(column.name)), release), carried)
             for column in people.quasi
         )
         if any(new is not old for new, old in zip(columns, people.quasi, strict=True)):
@@ -118,6 +120,36 @@ def _classed(column: Column, told: PublishedColumn | None) -> Column:
         return column
     gone = values.is_null().to_numpy(zero_copy_only=False)
     return code(pa.array(found, mask=gone), name=domain.name, missing=domain.missing)
+
+
+def _ranged(column: Column, release: Release) -> Column:
+    """Put numbers and days into the ranges that are published: an attacker who knows a value knows its range."""
+    domain = column.domain
+    kinds = {own.name: own.kind for own in release.columns}
+    if kinds.get(domain.name) != "category" or domain.declared_order is not None or domain.tree is not None:
+        return column
+    ranges = ranges_of_cells(cells_of(release.tables, domain.name))
+    days = any(one.kind == "date" for one in ranges.values())
+    if not ranges or domain.kind not in ("category", *(("date", "timestamp") if days else ("integer", "float"))):
+        return column
+    values = domain.values.cast(pa.date32()) if domain.kind == "timestamp" else domain.values
+    listed = list(ranges.items())
+    own = [_range_of(value, listed) for value in values.to_pylist()]
+    if not all(one for _, one in own):
+        return column  # texts that are no ranges
+    places = {label: one.place for label, one in (*own, *ranges.items()) if one is not None}
+    texts = pa.array([*(label for label, _ in own), None], pa.string()).take(pa.array(column.codes))
+    order = sorted(places, key=lambda label: places[label])
+    return code(texts, name=domain.name, order=order, missing=domain.missing, declared=False)
+
+
+def _range_of(value: Any, ranges: Sequence[tuple[str, Range]]) -> tuple[str, Range | None]:
+    """The published range in which a value is; one of its own if it is in none, and nothing for a text that is none."""
+    if isinstance(value, str):
+        return value, next(iter(ranges_in([value])), None)
+    at = bisect_right(ranges, (True, value), key=lambda pair: pair[1].place[:2])
+    found = next((pair for pair in reversed(ranges[max(at - 2, 0) : at]) if pair[1].holds(value)), None)
+    return found or (f"[{value}, {value}]", Range(value, value, closed_high=True))
 
 
 def _limits_of(domain: Domain) -> dict[str, str]:

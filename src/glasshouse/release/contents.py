@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.cells import MISSING, SUPPRESSED, quoted, settled, text_of
+from glasshouse.cells.ranges import ranges_in
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.release.layout import COUNT, FOREIGN, LEFT, PART_ROWS
 from glasshouse.unpacking.headroom import refuse_without_room
@@ -282,7 +283,8 @@ def _values(column: pa.ChunkedArray) -> tuple[tuple[Any, ...], NDArray[np.int32]
     if isinstance(encoded, pa.ChunkedArray):  # of no rows
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], plain.type).dictionary_encode()
     values = [settled(value) for value in encoded.dictionary.to_pylist()]
-    order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
+    places = [one.place for one in ranges_in(values) if one is not None] or [()] * len(values)
+    order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), places[i], values[i]))
     rank = np.empty(len(values) + 1, np.int32)
     rank[order] = np.arange(len(values), dtype=np.int32)
     rank[-1] = len(values)

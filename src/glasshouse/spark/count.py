@@ -55,7 +55,7 @@ def count(
     Parameters
     ----------
     frame
-        A frame of Spark 4.1 or later. It is run once, and once more if an identifier is named.
+        A frame of Spark 4.2 or later. It is run once, and once more if an identifier is named.
     quasi, sensitive, identifier, weight
         As in `read`. That an identifier occurs once is checked on the cluster; it does not leave it.
     options

@@ -75,7 +75,7 @@ class Engine:
     Parameters
     ----------
     session
-        A session of Spark 4.1 or later, whose workers have the same version of Glasshouse.
+        A session of Spark 4.2 or later, whose workers have the same version of Glasshouse.
     folder
         A folder that driver and workers see by the same path. A new folder inside it holds what is sealed, and the
         parts until they are taken; it vanishes at the end.

@@ -88,7 +88,7 @@ def publish(
     Parameters
     ----------
     frame
-        A frame of Spark 4.1 or later. Its order and its partitions do not matter.
+        A frame of Spark 4.2 or later. Its order and its partitions do not matter.
     out
         Folder that gets the two folders; driver and workers see it by the same path, and may write beside it.
     quasi, sensitive, identifier, weight, options

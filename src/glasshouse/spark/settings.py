@@ -42,7 +42,7 @@ def check_version(session: SparkSession) -> None:
     if numbers < _OLDEST:
         raise NotSupported(
             f"Spark {session.version} is too old",
-            instead="use Spark 4.1 or later, which can send rows to named partitions",
+            instead="use Spark 4.2 or later, which can send rows to named partitions",
         )
 
 

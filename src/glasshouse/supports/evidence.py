@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshouse.cells.compound import part_values
+from glasshouse.cells.ranges import ranges_in, ranges_of_cells, without_gaps
 from glasshouse.cells.values import NotAValue
 from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import DomainError, InputError, NotSupported, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.set_members import members_of_texts
 from glasshouse.plural import counted
+from glasshouse.recoding.columns import cells_of
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
 from glasshouse.supports.axes import Axis, node_supports
-from glasshouse.supports.ranges import ranges_in
 from glasshouse.supports.supports import CellSupports
 from glasshouse.supports.value_sets import Clock
 
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.cells.compound import Part
+    from glasshouse.cells.ranges import Range
     from glasshouse.microdata.set_members import Members
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import PublishedColumn, Release
     from glasshouse.release.contents import Seats
-    from glasshouse.supports.ranges import Range
     from glasshouse.supports.supports import Support
     from glasshouse.supports.value_sets import ValueSet
 
@@ -79,6 +80,10 @@ class Evidence:
 
     def __post_init__(self) -> None:
         known = Declared.carried_by(self.release).completed(self.release, self.taxonomies, self.ordered)
+        for name in known.unordered:
+            ranges = ranges_of_cells(cells_of(self.release.tables, name))
+            if ranges:  # their order is that of the numbers in them
+                known = known.completed(self.release, ordered={name: without_gaps(ranges)})
         object.__setattr__(self, "declared", known)
         object.__setattr__(self, "taxonomies", known.taxonomies)
         object.__setattr__(self, "ordered", known.ordered)
@@ -124,13 +129,19 @@ class Evidence:
         return self._ranges[name]
 
     def labelled_ranges(self, name: str) -> dict[str, Range]:
-        """The ranges of a column by its published values; nothing if some values are none."""
-        ranges = self.ranges_of(name)
-        labels = self.sensitive_values(name) if ranges else ()
-        return {label: one for label, one in zip(labels, ranges, strict=True) if one is not None}
+        """The ranges of a column in their order, by its published values; nothing if some values are none."""
+        if self.home_of(name) in self.release.recipe.sensitive:
+            ranges = self.ranges_of(name)
+            labels = self.sensitive_values(name) if ranges else ()
+        else:
+            labels = tuple(self.ordered.get(name, ()))
+            ranges = ranges_in(labels)
+            labels = labels if ranges else ()
+        found = {label: one for label, one in zip(labels, ranges, strict=True) if one is not None}
+        return dict(sorted(found.items(), key=lambda pair: pair[1].place))
 
     def ends_of(self, name: str) -> tuple[str, str]:
-        """The names of two more columns of numbers: the lower and the upper ends of the ranges of a column."""
+        """The names of two more columns: the lower and the upper ends of the ranges of a column of numbers."""
         found = []
         for end, which in enumerate(("lower", "upper")):
             own = f"{which} end of {name}"
@@ -144,7 +155,7 @@ class Evidence:
         """The values that a sensitive column, a part of one or an end of its ranges has for each published value."""
         if name in self._ends:
             column, end = self._ends[name]
-            return tuple(None if one is None else one[end] for one in self.ranges_of(column))
+            return tuple(None if one is None else one.ends[end] for one in self.ranges_of(column))
         values = self.domain_of(self.published(self.home_of(name)))
         if name not in self.parts:
             return values

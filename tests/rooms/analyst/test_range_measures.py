@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from statistics import mean, median
 from typing import Any
 
@@ -200,3 +201,91 @@ def test_ranges_are_not_compared_as_texts(condition: str) -> None:
     """As texts, [1000, 1100) comes before [600, 700)."""
     with pytest.raises(DomainError, match="contains ranges of numbers: compare it with a number"):
         gh.query(released(people(), gh.Anatomy()), f"SELECT COUNT(*) WHERE {condition}")
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Angel(k=3)], ids=lambda recoding: recoding.name)
+def test_sums_are_answered_by_what_the_release_teaches_as_averages_are(recoding: Any) -> None:
+    random = np.random.default_rng(3)
+    n = 3_000
+    age = random.integers(20, 60, n)
+    wage = np.round(10 * age + random.normal(0, 30, n) + 100, 1)
+    columns = {
+        "age": age.tolist(),
+        "sex": random.choice(["F", "M"], n).tolist(),
+        "wage": wage.tolist(),
+        "ill": ["x"] * n,
+    }
+    release = released(columns, recoding)
+    young = wage[age < 30]
+    found = gh.query(release, "SELECT SUM(wage) WHERE age < 30")
+
+    assert found.model == "learned"
+    assert found.only.low <= young.sum() <= found.only.high
+    assert abs(found.only.value - young.sum()) < 0.15 * young.sum()
+    assert gh.query(release, "SELECT AVG(wage) WHERE age < 30").only.value == pytest.approx(
+        found.only.value / gh.query(release, "SELECT COUNT(*) WHERE age < 30").only.value
+    )
+
+
+def test_groups_come_in_the_order_of_the_ranges() -> None:
+    release = released(people(), gh.Anatomy())
+    low = [float(key.split(",")[0][1:]) for (key,) in gh.query(release, "SELECT wage, COUNT(*) GROUP BY wage").keys]
+    down = gh.query(release, "SELECT sex, wage, COUNT(*) GROUP BY sex, wage ORDER BY wage DESC LIMIT 5")
+
+    assert max(low) >= 1_000, "as texts, [1000, 1100) comes before [200, 300)"
+    assert low == sorted(low)
+    assert [float(wage.split(",")[0][1:]) for _, wage in down.keys][:1] == [max(low)]
+
+
+@pytest.mark.parametrize("rule", ["dates:month", "dates:quarter", "quantiles:4"])
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+def test_dates_are_compared_with_the_days_in_the_ranges(rule: str) -> None:
+    random = np.random.default_rng(5)
+    days = [dt.date(2023, 12, 1) + dt.timedelta(days=int(day)) for day in random.integers(0, 400, N)]
+    columns = people() | {"seen": days}
+    roles: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "seen"}
+    release = gh.publish(
+        gh.read(columns, **roles, bins={"seen": gh.Taxonomy.of(rule)}),
+        principle=gh.LDiversity(ell=2),
+        recoding=gh.Anatomy(),
+    )
+    answer = gh.query(release, "SELECT seen, COUNT(*) GROUP BY seen ORDER BY seen")
+    assert answer.keys == gh.query(release, "SELECT seen, COUNT(*) GROUP BY seen").keys
+    border = str(answer.keys[1][0]).split(",")[0][1:] if rule == "quantiles:4" else "2024-04-01"
+    day = dt.date.fromisoformat(border)
+    for written in (f"'{border}'", f"DATE '{border}'"):
+        for sign, holds in ((">=", day.__le__), ("<", day.__gt__)):
+            found = gh.query(release, f"SELECT COUNT(*) WHERE seen {sign} {written}").only
+            assert (found.value, found.error) == (sum(map(holds, days)), 0)
+    with pytest.raises(DomainError, match="the condition divides the range"):
+        gh.query(release, "SELECT COUNT(*) WHERE seen >= '2024-05-17'")
+    with pytest.raises(DomainError, match="AVG needs a column of numbers"):
+        gh.query(release, "SELECT AVG(seen)")
+
+
+# --- quasi-identifiers of ranges --------------------------------------------------------------------------------------
+
+
+def of_quasi_ranges(recoding: Any, rule: str = "intervals:5") -> tuple[dict[str, list[Any]], gh.Release]:
+    columns = people()
+    made = gh.read(columns, quasi=["age", "sex"], sensitive="ill", bins={"age": gh.Taxonomy.of(rule)})
+    return columns, gh.publish(made, principle=gh.LDiversity(ell=3), recoding=recoding)
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Angel(k=3), gh.Boxes()], ids=lambda recoding: recoding.name)
+def test_quasi_identifiers_of_ranges_are_in_the_order_of_their_numbers(recoding: Any) -> None:
+    columns, release = of_quasi_ranges(recoding)
+    for condition, holds in (("age >= 40", lambda age: age >= 40), ("age < 25", lambda age: age < 25)):
+        found = gh.query(release, f"SELECT COUNT(*) WHERE {condition}").only
+        assert found.low <= sum(map(holds, columns["age"])) <= found.high
+    keys = [low for ((low,),) in ((key,) for key in gh.query(release, "SELECT age, COUNT(*) GROUP BY age").keys)]
+    assert keys == [f"[{low}, {low + 5})" for low in range(20, 60, 5)]
+    middle = gh.query(release, "SELECT MEDIAN(age) WHERE sex = 'F'").only
+    assert (
+        middle.low
+        <= median(a for a, sex in zip(columns["age"], columns["sex"], strict=True) if sex == "F")
+        <= middle.high
+    )
+    assert gh.sample(release).num_rows == N
+    with pytest.raises(gh.NotSupported, match="because this quasi-identifier contains ranges"):
+        gh.query(release, "SELECT AVG(age)")

@@ -89,7 +89,7 @@ def test_columns_without_a_taxonomy_are_boxes_beside_it() -> None:
 def test_a_table_without_any_taxonomy_is_refused_with_what_would_work() -> None:
     table = gh.read({"age": [3, 9]}, quasi=["age"])
 
-    with pytest.raises(gh.NotSupported, match="give taxonomies= when reading"):
+    with pytest.raises(gh.NotSupported, match="read the table with taxonomies"):
         gh.Taxonomies().check(table, Requirement.of(gh.KAnonymity(k=2), table))
 
 

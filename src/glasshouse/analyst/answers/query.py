@@ -408,7 +408,7 @@ class _Asked:
     def of(cls, evidence: Evidence, question: Question, how: _How) -> _Asked:
         weight, model, gone_by = how.weight, how.model, how.gone_by
         terms = disjoint_terms(question.where)
-        attributes = _attributes(question, terms)
+        attributes = list(dict.fromkeys(map(evidence.home_of, _attributes(question, terms))))
         weights_too = list(dict.fromkeys([*attributes, *([] if weight is None else [weight.name])]))
         published, seats = seats_of(evidence, weights_too)
         weighting = None if weight is None else Weighting.of(evidence, seats, weight)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from glasshouse.analyst.questions.question import Condition
-    from glasshouse.supports.ranges import Range
+    from glasshouse.cells.ranges import Range
 
 __all__ = ["QUESTION", "WRITTEN", "Selection", "arrangement", "unsupported"]
 
@@ -266,13 +266,16 @@ class Selection:
     def _has_ranges(self, name: str) -> bool:
         return self.reader.columns[name] == "category"  # else `_numbers` has refused it
 
+    def _has_numbers(self, name: str) -> bool:
+        return any(one.kind == "float" for one in self.reader.ranges(name).values())
+
     def _numbers(self, node: Any, of: str) -> str:
         """The column of a measure, which has numbers or ranges of numbers."""
         if node.key != "column":
             raise self.reader.refused(node, place=f" in {of}", supported=f"write {of}(column)")
         name = self.reader.column(node, f"a column of {of}")
         kind = self.reader.columns[name]
-        if kind not in ("integer", "float") and not (kind == "category" and self.reader.ranges(name)):
+        if kind not in ("integer", "float") and not (kind == "category" and self._has_numbers(name)):
             raise DomainError(
                 f"{of} needs a column of numbers, and {name!r} contains {WRITTEN[kind][0]}: ask how many people have "
                 f"each of them, as in SELECT {node.sql()}, COUNT(*) GROUP BY {node.sql()}",

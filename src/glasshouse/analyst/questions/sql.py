@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
 from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
 from glasshouse.errors import DomainError, InputError, SchemaError
-from glasshouse.supports.ranges import ranges_within
+from glasshouse.supports.range_conditions import ranges_within
 from glasshouse.supports.value_sets import Clock, ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from glasshouse.supports.ranges import Range
+    from glasshouse.cells.ranges import Range
 
 __all__ = ["question_of"]
 
@@ -99,8 +99,8 @@ def question_of(
 ) -> Question:
     """Read a question in SQL about columns of these kinds.
 
-    ``clock`` tells by which clock a column's times are shown, and ``ranges`` which ranges of numbers the categories of
-    a column are, if they are ranges.
+    ``clock`` tells by which clock a column's times are shown, and ``ranges`` which ranges the categories of a column
+    are, if they are ranges.
 
     The condition has no `Not` in it, and grouping columns come in the order in which they were selected. What is no
     such question is an `InputError`: a `SchemaError` if there is no such column, a `DomainError` if a column is
@@ -271,18 +271,19 @@ class _Reader:
         )
 
     def _tested(self, name: str, values: Sequence[Any], make: Callable[[_Reader], ValueSet], *, in_order: bool) -> Test:
-        """A test of a column; of one with ranges of numbers, numbers are compared with the numbers in the ranges."""
+        """A test of a column; of one with ranges, numbers or dates are compared with those in the ranges."""
         written = {found.written for value in values if (found := _literal(_bare(value))) is not None}
-        ranges = self.ranges(name) if self.columns[name] == "category" and (in_order or "number" in written) else {}
+        no_text = in_order or written & {"number", "date"}
+        ranges = self.ranges(name) if self.columns[name] == "category" and no_text else {}
         if not ranges:
             return Test(name, make(self))
-        if "text" in written:
+        one = next(iter(ranges.values()))
+        if "text" in written and one.kind == "float":
             raise DomainError(
-                f"column {name!r} contains ranges of numbers: compare it with a number, as in "
-                f"{next(iter(ranges.values())).told_apart(name)}",
+                f"column {name!r} contains ranges of numbers: compare it with a number, as in {one.told_apart(name)}",
                 column=name,
             )
-        return Test(name, ranges_within(name, ranges, make(replace(self, columns={**self.columns, name: "float"}))))
+        return Test(name, ranges_within(name, ranges, make(replace(self, columns={**self.columns, name: one.kind}))))
 
     def _compared(self, how: str, value: Any, name: str) -> ValueSet:
         """The values for which a comparison is true; with NULL it never is."""

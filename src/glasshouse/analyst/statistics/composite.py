@@ -11,7 +11,7 @@ from glasshouse.analyst.answers.answer_rows import Answer
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.questions.question import And, Measure, Not, Question, Test
 from glasshouse.analyst.statistics.quantile import quantile
-from glasshouse.analyst.statistics.range_measure import RANGES, between_ends, check_closed, quantile_of_ranges
+from glasshouse.analyst.statistics.range_measure import RANGES, between_ends, check_summed, quantile_of_ranges
 from glasshouse.analyst.statistics.row_choice import chosen_rows
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.supports.value_sets import ValueSet
@@ -37,7 +37,12 @@ def composite_answer(evidence: Evidence, question: Question, ask: Ask) -> Answer
     """Answer any question by ``ask``, which answers counts, sums and averages by columns of the release."""
     if question.is_plain:
         return ask(question)
-    return chosen_rows(_Composite(evidence, question, ask).answer(), question)
+    places = {  # of ranges, which are not ordered as texts
+        at: {label: place for place, label in enumerate(evidence.labelled_ranges(name))}
+        for at, name in enumerate(question.group_by)
+        if name in evidence.asked_kinds
+    }
+    return chosen_rows(_Composite(evidence, question, ask).answer(), question, places)
 
 
 @dataclass(eq=False)
@@ -113,7 +118,7 @@ class _Composite:
         """A sum or an average of a column of ranges, from those of their lower and of their upper ends."""
         column = measure.column
         assert column is not None
-        check_closed(self.evidence, column)
+        check_summed(self.evidence, column)
         inside = [where, *([] if measure.among is None else [measure.among])]
         if measure.kind == "avg":
             inside.append(Test(column, ~ValueSet.of([None])))

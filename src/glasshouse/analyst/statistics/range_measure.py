@@ -8,12 +8,12 @@ goes from the lower end of the first to the upper end of the second. The estimat
 
 from __future__ import annotations
 
-from math import isfinite, isinf, isnan
+from math import isinf, isnan
 from typing import TYPE_CHECKING, Final
 
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.statistics.quantile import Counts
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, NotSupported
 from glasshouse.microdata.domains import few
 from glasshouse.supports.value_sets import ValueSet
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glasshouse.analyst.questions.question import Condition, Measure, Question
     from glasshouse.supports.evidence import Evidence
 
-__all__ = ["RANGES", "between_ends", "check_closed", "quantile_of_ranges"]
+__all__ = ["RANGES", "between_ends", "check_summed", "quantile_of_ranges"]
 
 _WIDTH: Final = 1.959963984540054
 RANGES: Final = (
@@ -33,13 +33,14 @@ RANGES: Final = (
 )
 
 
-def check_closed(evidence: Evidence, column: str) -> None:
-    """Refuse a sum or an average of ranges of which some have no end."""
-    endless = [
-        label
-        for label, one in evidence.labelled_ranges(column).items()
-        if not (isfinite(one.low) and isfinite(one.high))
-    ]
+def check_summed(evidence: Evidence, column: str) -> None:
+    """Refuse a sum or an average of ranges of which some have no end, or of a quasi-identifier."""
+    if evidence.home_of(column) not in evidence.release.recipe.sensitive:
+        raise NotSupported(
+            f"a sum or an average of {column!r} is not supported, because this quasi-identifier contains ranges",
+            instead="ask for MEDIAN, or count the people in each range with COUNT(*) and GROUP BY",
+        )
+    endless = [label for label, one in evidence.labelled_ranges(column).items() if one.low is None or one.high is None]
     if endless:
         raise InputError(
             f"a sum or an average of {column!r} is not possible, because it contains ranges that are open at one end: "
@@ -61,7 +62,7 @@ def quantile_of_ranges(
     assert measure.at is not None
     found = []
     for end in (0, 1):
-        ends = {label: one[end] for label, one in evidence.labelled_ranges(measure.column).items()}
+        ends = {label: one.ends[end] for label, one in evidence.labelled_ranges(measure.column).items()}
         counts = Counts(
             measure.column,
             sorted(set(ends.values())),

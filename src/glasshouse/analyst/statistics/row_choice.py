@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.analyst.questions.question import Bound
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from glasshouse.analyst.answers.answer_rows import Answer
     from glasshouse.analyst.answers.estimates import Estimate
     from glasshouse.analyst.questions.question import Having, Order, Question
@@ -32,8 +34,12 @@ _COMPARED = {
 }
 
 
-def chosen_rows(answer: Answer, question: Question) -> Answer:
-    """The answer with the rows and measures that its question shows."""
+def chosen_rows(answer: Answer, question: Question, places: Mapping[int, Mapping[Any, int]]) -> Answer:
+    """The answer with the rows and measures that its question shows.
+
+    ``places`` are those of values in their order, by the place of their grouping column, where that is not the order of
+    the values themselves.
+    """
     rows = list(zip(answer.keys, answer.estimates, strict=True))
     notes = list(answer.notes)
     if question.having is not None:
@@ -45,7 +51,7 @@ def chosen_rows(answer: Answer, question: Question) -> Answer:
                 "limit in HAVING, so the true value may be on the other side of it"
             )
     for order in reversed(question.order):
-        rows = _sorted(rows, order)
+        rows = _sorted(rows, order, places.get(order.place) if order.of == "key" else None)
     if any(order.of == "measure" for order in question.order) and _overlap(rows, question.order):
         notes.append(
             "rows are ordered by their estimates: where the intervals of two rows overlap, their order in the "
@@ -89,12 +95,14 @@ def _is_open(having: Having | Bound, row: tuple[Estimate, ...]) -> bool:
 _Row = tuple[tuple[Any, ...], tuple["Estimate", ...]]
 
 
-def _sorted(rows: list[_Row], order: Order) -> list[_Row]:
+def _sorted(rows: list[_Row], order: Order, places: Mapping[Any, int] | None) -> list[_Row]:
     """Order rows by one column or measure; rows that are equal there keep their places."""
 
     def value(row: _Row) -> Any:
         found = row[0][order.place] if order.of == "key" else row[1][order.place].value
-        return None if isinstance(found, float) and isnan(found) else found
+        if found is None or (isinstance(found, float) and isnan(found)):
+            return None
+        return places[found] if places else found
 
     there = sorted((row for row in rows if value(row) is not None), key=value, reverse=order.descending)
     missing = [row for row in rows if value(row) is None]
