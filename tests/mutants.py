@@ -319,7 +319,7 @@ MUTANTS = [
         "rooms/adversary/test_intersection.py",
     ),
     # --- what is asked and looked at: ranges of numbers, row numbers
-    Mutant("if not (numbers & ~wanted).is_empty:", "if False:", "rooms/analyst/test_range_measures.py"),
+    Mutant("if not (inside & ~wanted).is_empty:", "if False:", "rooms/analyst/test_range_measures.py"),
     Mutant(
         "least, most = min(low.low, high.low), max(low.high, high.high)",
         "least, most = min(low.low, high.low), max(low.high, low.high)",

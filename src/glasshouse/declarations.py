@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.cells import MISSING, OR_MISSING, SUPPRESSED, bare
+from glasshouse.cells import MISSING, OR_MISSING, SUPPRESSED, Unreadable, bare, parse
+from glasshouse.cells.values import LINE
 from glasshouse.errors import DomainError, InputError, SchemaError
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
@@ -20,7 +21,7 @@ from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from glasshouse.release import Release
+    from glasshouse.release import PublishedColumn, Release
 
 __all__ = ["Declared", "Nodes", "check_cells", "tree_of_axis"]
 
@@ -56,13 +57,29 @@ class Nodes:
             found[label] = frozenset({label}) | (frozenset() if parent is None else found[parent])
         return found
 
+    def unexplained(self, kind: str) -> frozenset[str]:
+        """The told nodes whose labels do not say what they cover, in a column of this kind of values.
+
+        >>> nodes = Nodes("age", {"*": None, "[20, 40)": "*", "25": "[20, 40)", "old": "*"}, frozenset({"25"}))
+        >>> nodes.unexplained("integer")
+        frozenset({'old'})
+        """
+        labels = self.within.keys() - self.leaves
+        if kind not in LINE:
+            return frozenset(labels)
+        ranges = {
+            label for label in labels if label[:1] in "[(]" and not isinstance(parse(label, kind=kind), Unreadable)
+        }
+        return frozenset(labels - ranges - {SUPPRESSED})
+
     def refusal(self, cell: str | None = None) -> InputError:
         """The error if a question or an attack needs the whole taxonomy."""
         shown = "" if cell is None else f", such as {cell!r}"
         name = self.column
         return InputError(
             f"column {name!r} shows nodes of a taxonomy that the release does not contain{shown}: give the taxonomy, "
-            f"with taxonomies={{{name!r}: ...}}"
+            f"with taxonomies={{{name!r}: ...}}, or ask the publisher for a release that contains it (published with "
+            "--carry declared)"
         )
 
 
@@ -102,14 +119,22 @@ class Declared:
         >>> Declared.carried_by(release).taxonomies
         {'zip': Taxonomy.prefix(length=5)}
         """
+        return cls.told_by(release.columns)
+
+    @classmethod
+    def told_by(cls, columns: Iterable[PublishedColumn]) -> Declared:
+        """The declarations in the descriptions of published columns."""
         taxonomies: dict[str, Taxonomy] = {}
         ordered: dict[str, Sequence[Any]] = {}
         nodes: dict[str, Nodes] = {}
         untold: set[str] = set()
-        for column in release.columns:
+        without: set[str] = set()
+        for column in columns:
             told = column.declared
             if told is None:
                 continue
+            if told["kind"] == "order":
+                without.add(column.name)
             if told["kind"] in ("tree", *_RULES):
                 taxonomies[column.name] = Taxonomy.from_data(told)
             elif told["kind"] == "order" and "order" in told:
@@ -122,7 +147,6 @@ class Declared:
                 within = {node["label"]: node.get("within") for node in told["nodes"]}
                 leaves = frozenset(node["label"] for node in told["nodes"] if "leaf" in node)
                 nodes[column.name] = Nodes(column.name, within, leaves)
-        without = {c.name for c in release.columns if c.declared is not None and c.declared["kind"] == "order"}
         return cls(
             taxonomies=taxonomies,
             ordered=ordered,

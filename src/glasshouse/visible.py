@@ -73,7 +73,7 @@ def json_text(data: Any, *, ascii_only: bool = False) -> str:
       "a": "é\u202e"
     }
     """
-    text = json.dumps(data, indent=2, ensure_ascii=ascii_only)
+    text = json.dumps(data, indent=2, ensure_ascii=ascii_only, allow_nan=False)
     if text.replace("\n", "").isprintable() and _WIDTHLESS.isdisjoint(text):
         return text
     return "".join(one if one == "\n" or is_shown(one) else json.dumps(one)[1:-1] for one in text)

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 __all__ = ["coded_as_published"]
 
 _ZONED = re.compile(r"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
+# The kinds of values that ranges of each kind contain, or that are texts of ranges.
+_IN_RANGES = {
+    "float": ("integer", "float", "category"),
+    "date": ("date", "timestamp", "category"),
+    "timestamp": ("timestamp", "category"),
+}
 _ON_A_LINE = re.compile(r"^([\[(].*[\])]|-?[0-9][0-9.eE+-]*|\d{4}-\d{2}-\d{2}.*)$", re.DOTALL)
 
 
@@ -129,14 +135,20 @@ def _ranged(column: Column, release: Release) -> Column:
     if kinds.get(domain.name) != "category" or domain.declared_order is not None or domain.tree is not None:
         return column
     ranges = ranges_of_cells(cells_of(release.tables, domain.name))
-    days = any(one.kind == "date" for one in ranges.values())
-    if not ranges or domain.kind not in ("category", *(("date", "timestamp") if days else ("integer", "float"))):
+    kind = next((one.kind for one in ranges.values()), "")
+    if domain.kind not in _IN_RANGES.get(kind, ()):
         return column
-    values = domain.values.cast(pa.date32()) if domain.kind == "timestamp" else domain.values
+    values = domain.values.cast(pa.date32()) if (domain.kind, kind) == ("timestamp", "date") else domain.values
     listed = list(ranges.items())
     own = [_range_of(value, listed) for value in values.to_pylist()]
     if not all(one for _, one in own):
         return column  # texts that are no ranges
+    for label, one in own:
+        if label not in ranges and one is not None and any(map(one.overlaps, ranges.values())):
+            raise InputError(
+                f"column {domain.name!r} of the external table has other ranges than the release, such as {label!r}: "
+                "read the external table with exact values, or with the same bins= as the published table"
+            )
     places = {label: one.place for label, one in (*own, *ranges.items()) if one is not None}
     texts = pa.array([*(label for label, _ in own), None], pa.string()).take(pa.array(column.codes))
     order = sorted(places, key=lambda label: places[label])
@@ -247,7 +259,7 @@ def _check_nodes(domain: Domain, nodes: Nodes, cells: set[str]) -> None:
             check_cells(domain.name, domain.tree, nodes.within if nodes.told else cells)
         return
     if nodes.told:
-        unread = nodes.within.keys() - nodes.leaves
+        unread = set(nodes.unexplained(domain.kind))
     elif any(cell.endswith(SUPPRESSED) and cell != SUPPRESSED for cell in cells):
         unread = set()  # a rule that explains itself
     elif domain.kind == "category":

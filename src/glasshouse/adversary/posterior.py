@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from glasshouse.adversary.knowledge import key_of
 from glasshouse.cells.compound import part_values
 from glasshouse.errors import InputError
 from glasshouse.plural import counted
@@ -17,7 +18,7 @@ from glasshouse.references import explained
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -118,6 +119,9 @@ class Posterior:
     second, about whom more may be learned: `worst`, `above`, `share_above`, `exceeds`, `multiple`, `distribution`,
     `plot` and `to_dict`. `unless_known` has the same methods for the first alone.
 
+    If the release protects only some values of the column (`protected`), all of these are about these values alone, and
+    so is `compared`. `of`, `largest` and the arrays are about all values.
+
     Attributes
     ----------
     attack
@@ -139,6 +143,8 @@ class Posterior:
         For every kind the probability that such a person is in the table.
     limit
         The largest probability that the release guarantees, if it guarantees one.
+    protected
+        The sensitive values that the limit is for, if the release protects only some; empty if it protects all.
     errors
         For sampled probabilities the half width of a 95 % interval around each of them, as `beliefs`.
     because
@@ -161,6 +167,7 @@ class Posterior:
     beliefs: NDArray[np.float64]
     presence: NDArray[np.float64]
     limit: Fraction | None = None
+    protected: tuple[Any, ...] = ()
     errors: NDArray[np.float64] | None = None
     because: Callable[[int, int], str] | None = None
     notes: tuple[str, ...] = ()
@@ -187,6 +194,7 @@ class Posterior:
             beliefs=np.minimum(summed.beliefs, 1.0),
             errors=errors,
             limit=None,
+            protected=(),
             because=None,
             once_known=None if self.once_known is None else self.once_known.about_part(name, parts),
         )
@@ -230,10 +238,27 @@ class Posterior:
         """The probabilities of an attacker who knows which value was too frequent, if there are such; else these."""
         return self if self.once_known is None else self.once_known
 
+    @cached_property
+    def compared(self) -> Posterior:
+        """The probabilities that are compared with a limit: those of the protected values, if only some are."""
+        if not self.protected:
+            return self
+        protected = set(map(key_of, self.protected))
+        counts = np.array([key_of(value) in protected for value in self.values], bool)[self.codes]
+        before = np.append(0, np.cumsum(counts))
+        return replace(
+            self,
+            offsets=before[self.offsets],
+            codes=self.codes[counts],
+            beliefs=self.beliefs[counts],
+            errors=None if self.errors is None else self.errors[counts],
+            once_known=None if self.once_known is None else self.once_known.compared,
+        )
+
     @property
     def reached(self) -> NDArray[np.float64]:
-        """For every person the largest probability of any value, with `once_known` counted."""
-        return self._most.largest[self.kind]
+        """For every person the largest probability of any (protected) value, with `once_known` counted."""
+        return self.compared._most.largest[self.kind]
 
     @property
     def error(self) -> float:
@@ -246,8 +271,10 @@ class Posterior:
         The probability counts `once_known`. It may then be larger than the one that `of` gives.
         """
         row = int(np.argmax(self.reached))
-        most, kind = self._most, self.kind[row]
+        most, kind = self.compared._most, self.kind[row]
         start, stop = most.offsets[kind], most.offsets[kind + 1]
+        if start == stop and self.unprotected:  # somebody fits, but no protected value is probable
+            return Belief(self.knowledge.name(row), self.protected[0], 0.0)
         if start == stop:
             raise InputError(
                 "nobody in the external table fits a published record, so the attack says nothing: give "
@@ -300,7 +327,7 @@ class Posterior:
         """Draw how many people have a probability above each limit, as SVG text."""
         from glasshouse.pages.charts.exposure import exposure
 
-        title = f"{self.attack}: probabilities for {self.column}, {counted(self.n_people, 'person')} ({self._how})"
+        title = f"{self.attack}: probabilities for {self._what}, {counted(self.n_people, 'person')} ({self._how})"
         return f"{exposure(title, self.reached, self.limit)}\n"
 
     def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
@@ -313,7 +340,7 @@ class Posterior:
         rows = rows[np.argsort(-reached[rows], kind="stable")]
         found = []
         for row in rows[:most].tolist():
-            value, belief = next(iter(self._most.of(self.knowledge.name(row)).items()))
+            value, belief = next(iter(self.compared._most.of(self.knowledge.name(row)).items()))
             found.append(Belief(self.knowledge.name(row), value, belief))
         return found
 
@@ -359,7 +386,7 @@ class Posterior:
                 "presence": self.presence[self.kind],
                 "value": texts.take(pa.array(self._likeliest[self.kind])),
                 "belief": self.largest[self.kind],
-                **({} if self.once_known is None else {"once_known": self.reached}),
+                **({} if self.once_known is None else {"once_known": self._most.largest[self.kind]}),
             }
         )
 
@@ -378,6 +405,8 @@ class Posterior:
 
         With `once_known` the numbers count it, and are a ``bound``. Its largest probability is then there once more by
         this name, and ``unless_known`` has the numbers for an attacker who does not know which value was too frequent.
+        If only some values are protected, the numbers are theirs, and ``unprotected`` is the largest probability of the
+        others.
         """
         summary: dict[str, Any] = {
             "attack": self.attack,
@@ -390,6 +419,8 @@ class Posterior:
         }
         if self.limit is not None:
             summary["limit"] = str(self.limit)
+        if self.protected:
+            summary["unprotected"] = self.unprotected
         if self.once_known is not None:
             summary |= {"once_known": summary["largest"], "unless_known": self.unless_known._numbers()}
         return summary
@@ -406,16 +437,38 @@ class Posterior:
         }
 
     @property
+    def unprotected(self) -> float:
+        """The largest probability of a value that the release does not protect; 0 if it protects all."""
+        protected, most = set(map(key_of, self.protected)), self._most
+        others = np.array([bool(protected) and key_of(value) not in protected for value in most.values], bool)
+        return float(most.beliefs[others[most.codes]].max(initial=0.0))
+
+    @property
+    def _what(self) -> str:
+        return f"the protected values of {self.column}" if self.protected else self.column
+
+    @property
     def _how(self) -> str:
         return self.how if self.once_known is None else f"{self.how}; a bound for people who may have been left out"
 
     def with_note(self) -> Posterior:
-        """The same, with a note on what an attacker learns who knows which value was too frequent, if there is more."""
+        """The same, with notes on values that are not protected, and on who knows which value was too frequent."""
+        return replace(self, notes=(*self.notes, *self._of_others(), *self._if_known()))
+
+    def _of_others(self) -> Iterator[str]:
+        if self.protected:
+            yield (
+                f"the release protects only some values of {self.column} (its designated values), and the "
+                "probabilities that are shown are theirs. Those of the other values are not compared with a limit: "
+                f"the largest is {self.unprotected:.4f}"
+            )
+
+    def _if_known(self) -> Iterator[str]:
         if self.once_known is None:
-            return self
-        own = self.largest[self.kind]
+            return
+        own = self.compared.largest[self.kind]
         n, most = int(np.count_nonzero(self.reached > own)), self.reached.max(initial=0.0)
-        note = (
+        yield (
             "the attack does not know which of the values that are published most often was too frequent in the table. "
             "An attacker who knows it, for example because one of them is the most frequent among people in general, "
             f"knows more about {counted(n, 'person')} who may have been left out: a probability may then reach "
@@ -423,13 +476,12 @@ class Posterior:
             "attacker. For an attacker who does not know which value was too frequent, no probability is above "
             f"{own.max(initial=0.0):.4f}"
         )
-        return replace(self, notes=(*self.notes, note))
 
     def __str__(self) -> str:
         worst, people = self.worst(), self.reached
-        reached = "up to " if worst.belief > self.largest[self.kind[int(np.argmax(people))]] else ""
+        reached = "up to " if worst.belief > self.compared.largest[self.kind[int(np.argmax(people))]] else ""
         lines = [
-            f"{self.attack}: the attacker's probabilities for {self.column}, "
+            f"{self.attack}: the attacker's probabilities for {self._what}, "
             f"{counted(self.n_people, 'person')} ({self._how})",
             f"  most exposed         {worst.person}: {_text(worst.value)} with probability {reached}{worst.belief:.4f}",
             f"  largest probability  {people.max():.4f}   median {np.median(people):.4f}",

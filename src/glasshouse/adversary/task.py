@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -265,6 +265,7 @@ class Task:
         notes: Sequence[str] = (),
     ) -> Posterior:
         """Combine probabilities with what they are about into a posterior."""
+        limit, protected = _promised(self.release, self.contents.column)
         return Posterior(
             attack=self.attack,
             column=self.contents.column,
@@ -276,7 +277,8 @@ class Task:
             codes=beliefs.codes,
             beliefs=beliefs.beliefs,
             presence=presence,
-            limit=promised_limit(self.release, self.contents.column),
+            limit=limit,
+            protected=protected,
             errors=beliefs.errors,
             because=because,
             notes=tuple(notes),
@@ -291,8 +293,16 @@ def stated_principle(release: Release, column: str) -> Principle | None:
 
 
 def promised_limit(release: Release, column: str) -> Fraction | None:
-    """The probability that a release promises not to be exceeded: 1/l of frequency l-diversity."""
+    """The probability that a release promises not to be exceeded by any value: 1/l of frequency l-diversity."""
+    limit, protected = _promised(release, column)
+    return None if protected else limit
+
+
+def _promised(release: Release, column: str) -> tuple[Fraction | None, tuple[Any, ...]]:
+    """The probability that is promised not to be exceeded, and the values it is promised for if not for all."""
     principle = stated_principle(release, column)
-    if principle is None or principle.terms.one_in is None or principle.terms.named:
-        return None
-    return Fraction(1, principle.terms.one_in)
+    if principle is None:
+        return None, ()
+    named = [one.terms.named for one in principle.singles() if one.needs_sensitive]
+    limit = None if principle.terms.one_in is None else Fraction(1, principle.terms.one_in)
+    return limit, tuple(value for values in named for value in values) if all(named) else ()

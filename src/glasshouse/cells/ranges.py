@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges: a column whose values are ranges of numbers or of days, such as ``[30, 40)`` or ``2024-05``."""
+"""Ranges: a column whose values are ranges of numbers, days or times, such as ``[30, 40)`` or ``2024-05``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from glasshouse.cells.parsing import Interval, Period, bare, parse, parts_of
-from glasshouse.cells.values import MISSING, OR_MISSING, SUPPRESSED
+from glasshouse.cells.values import MISSING, OR_MISSING, SUPPRESSED, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ _MOST: Final = 10_000  # ranges that are written between two others
 
 
 class Range(NamedTuple):
-    """A range of numbers or of days; an end is None if the range is open there."""
+    """A range of numbers, days or times; an end is None if the range is open there."""
 
     low: Any
     high: Any
@@ -30,8 +30,9 @@ class Range(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind of what is in it: ``float`` or ``date``."""
-        return "date" if isinstance(self.high if self.low is None else self.low, dt.date) else "float"
+        """The kind of what is in it: ``float``, ``date`` or ``timestamp``."""
+        end = self.high if self.low is None else self.low
+        return "timestamp" if isinstance(end, dt.datetime) else "date" if isinstance(end, dt.date) else "float"
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -44,20 +45,33 @@ class Range(NamedTuple):
         return self.low is not None, self.low, self.high is None, self.high
 
     def holds(self, value: Any) -> bool:
-        """Whether a number or a day is in it."""
+        """Whether a number, a day or a time is in it."""
         above = self.low is None or self.low < value or (self.closed_low and self.low == value)
         return above and (self.high is None or value < self.high or (self.closed_high and self.high == value))
+
+    def overlaps(self, other: Range) -> bool:
+        """Whether some value between the ends of both may be in both."""
+        before = (self.high is not None and other.low is not None and self.high <= other.low) or (
+            other.high is not None and self.low is not None and other.high <= self.low
+        )
+        return not before
 
     def told_apart(self, name: str) -> str:
         """Two conditions that do not divide the range.
 
         >>> Range(30, 40).told_apart("age"), Range(None, 30, closed_high=True).told_apart("age")
-        ('age < 30 or age >= 30', 'age <= 30 or age > 30')
+        ('age >= 30 or age < 40', 'age <= 30 or age > 30')
         """
-        end, before = (self.high, not self.closed_high) if self.low is None else (self.low, self.closed_low)
-        below, above = ("<", ">=") if before else ("<=", ">")
-        border = f"'{end}'" if self.kind == "date" else f"{end:.15g}"
-        return f"{name} {below} {border} or {name} {above} {border}"
+        low, high = ("" if end is None else self._border(end) for end in (self.low, self.high))
+        above, below = (">=" if self.closed_low else ">"), ("<=" if self.closed_high else "<")
+        if not low:
+            return f"{name} {below} {high} or {name} {'>' if self.closed_high else '>='} {high}"
+        if not high:
+            return f"{name} {above} {low} or {name} {'<' if self.closed_low else '<='} {low}"
+        return f"{name} {above} {low} or {name} {below} {high}"
+
+    def _border(self, end: Any) -> str:
+        return f"{end:.15g}" if self.kind == "float" else f"'{text_of(end)}'"
 
 
 def ranges_in(values: Sequence[Any]) -> tuple[Range | None, ...]:
@@ -70,7 +84,7 @@ def ranges_in(values: Sequence[Any]) -> tuple[Range | None, ...]:
     >>> ranges_in(["20-29", "30"]), ranges_in([None])
     ((), ())
     """
-    return _of_kind(values, "float") or _of_kind(values, "date")
+    return _of_kind(values, "float") or _of_kind(values, "date") or _of_kind(values, "timestamp")
 
 
 def _of_kind(values: Sequence[Any], kind: str) -> tuple[Range | None, ...]:

@@ -17,6 +17,7 @@ from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
 from glasshouse.errors import InputError, SchemaError
 from glasshouse.log import step
+from glasshouse.plural import counted
 from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from glasshouse.adversary.knowledge import Knowledge
+    from glasshouse.adversary.posterior import Posterior
     from glasshouse.microdata import Microdata
     from glasshouse.release import Release
 
@@ -266,17 +268,29 @@ def attack(
             say_text(beliefs)
             if beliefs.limit is not None:
                 for belief in beliefs.above(most=rows):
-                    say(f"  exposed: {beliefs.explain(belief.person)}")
+                    say(f"  exposed: {beliefs.compared.explain(belief.person)}")
     if limit is None or not beliefs.exceeds(limit):
         return 0
-    if not beliefs.unless_known.exceeds(limit):
-        remark(
-            "note",
+    remark("note", f"{_above(beliefs, limit)}: so the exit code is 1 (--fail-above)")
+    return NOT_MET
+
+
+def _above(beliefs: Posterior, limit: Fraction) -> str:
+    """Say how many people are above a limit, and how far."""
+    own = beliefs.unless_known
+    if not own.exceeds(limit):
+        return (
             f"no probability of this attack is above {limit}. But some people may have been left out because their "
             "value was too frequent for the principle. For an attacker who also knows which value that was, their "
-            "probabilities may be above the limit: so the exit code is 1 (--fail-above)",
+            f"probabilities may be above the limit, up to {beliefs.reached.max():.4f}"
         )
-    return NOT_MET
+    n = round(own.share_above(limit) * own.n_people)
+    what = "protected value" if beliefs.protected else "value"
+    kind = {"bound": "a bound", "mixture": "approximate", "sampled": "estimated by sampling"}.get(own.how, "")
+    return (
+        f"for {counted(n, 'person')} of {own.n_people:,}, the probability of a {what} is above {limit}, "
+        f"and the largest is {own.reached.max():.4f}{f' ({kind})' if kind else ''}"
+    )
 
 
 def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_json: bool, name: str) -> int:
@@ -292,7 +306,12 @@ def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_jso
             say_json(found.to_dict())
         else:
             say_text(found)
-    return NOT_MET if limit is not None and found.exceeds(limit) else 0
+    if limit is None or not found.exceeds(limit):
+        return 0
+    what = "share of correct guesses" if found.risk is None else "risk"
+    value = (found.success if found.risk is None else found.risk).value
+    remark("note", f"the {what} is {value:.4f}, above {limit}: so the exit code is 1 (--fail-above)")
+    return NOT_MET
 
 
 def _limit(text: str | None) -> Fraction | None:

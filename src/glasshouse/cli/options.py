@@ -303,7 +303,7 @@ perturbation_options = _apply(
         metavar="VALUES",
         help=(
             "Recoding perturbed: every value that the sensitive column may have, separated by commas, or @FILE with "
-            "one on each line."
+            "one on each line. Put a value with commas into double quotes, unless it is a range such as [0, 10)."
         ),
     ),
 )

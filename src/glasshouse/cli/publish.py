@@ -156,8 +156,9 @@ def publish(file: str, *, force: bool, why: bool, as_json: bool, **given: Any) -
     with advising(run.work.choices, force=force):
         published = run.work.publish(engine, force=force)
     show = show_release if published.whole else show_file
-    notices = (*published.notices, *run.notes_for_spreadsheets(published.made))
-    run.tell(published.made, notices, lambda: show(published.made, rows=5), run.chosen_format)
+    made = published.made
+    notices = (*published.notices, *_notes_on_taxonomies(made), *run.notes_for_spreadsheets(made))
+    run.tell(made, notices, lambda: show(made, rows=5), run.chosen_format)
 
 
 def _publish_on_spark(run: _Run, *, force: bool) -> None:
@@ -168,7 +169,8 @@ def _publish_on_spark(run: _Run, *, force: bool) -> None:
     work = run.work
     with advising(work.choices, force=force):
         made = publish_on_spark(work.choices, work.out, force=force, finishing=work.reporting_on_file())
-    run.tell(made, made.notices, lambda: show_file(made, rows=5), run.chosen_format)
+    notices = (*made.notices, *_notes_on_taxonomies(made))
+    run.tell(made, notices, lambda: show_file(made, rows=5), run.chosen_format)
 
 
 @click.command(
@@ -319,6 +321,22 @@ class _Run:
             if self._why:
                 say()
                 say_text(made.guarantee)
+
+
+def _notes_on_taxonomies(made: Release | PublishedFile) -> list[str]:
+    """A note on columns about which nobody can ask without a taxonomy that is not in the release."""
+    from glasshouse.declarations import Declared
+
+    kinds = {column.name: column.kind for column in made.columns}
+    nodes = Declared.told_by(made.columns).nodes
+    names = [name for name, told in nodes.items() if told.unexplained(kinds[name])]
+    if not names:
+        return []
+    return [
+        f"the release shows nodes of the taxonomy of {' and of '.join(names)}, but does not contain the taxonomy: "
+        "without it, analysts cannot ask about most values of this column. --carry declared publishes the whole "
+        "taxonomy, which is only right if it existed before the data"
+    ]
 
 
 def _next(made: Release | PublishedFile, folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,7 @@ def query(
         if keep is not None and not keep.exists():
             with step("learn", rows=loaded.n_tuples):
                 _keep(loaded, answer, keep, known)
+    answer = replace(answer, notes=tuple(map(in_options, answer.notes)))
     if out is not None:
         answer.save(out, format=form, force=force)
         with having_written(out):

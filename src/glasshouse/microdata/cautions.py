@@ -13,6 +13,7 @@
     dates-as-text       sensitive values that are texts of dates: 31.12.1980
     missing-words       several sensitive values that mean that the value is missing: unknown, n/a
     free-text           values that are sentences, of which hardly one repeats
+    unique-values       sensitive texts of which hardly one repeats, such as numbers of cases
     direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
 
 The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.reading.quotes import Breaks
 
 __all__ = [
+    "BETTER_LEFT_OUT",
     "CAUTIONS",
     "Caution",
     "Findings",
@@ -72,8 +74,12 @@ CAUTIONS = (
     "look-alikes",
     "missing-words",
     "same-numbers",
+    "unique-values",
 )
 """The names of all cautions, by which they are accepted."""
+
+BETTER_LEFT_OUT = frozenset({"direct-identifiers", "free-text", "unique-values"})
+"""The cautions about columns that are better not published."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
 
@@ -84,6 +90,8 @@ _A_BREAK = "[\n\r\v\f\x85\u2028\u2029]"
 _MOST_EXAMPLES = 10
 _WORDS = 8  # in a value on average, from which on it is a sentence
 _HARDLY_REPEATS = 0.5  # different values per record, from which on hardly a value repeats
+_UNIQUE = 0.9  # different texts per record, from which on they may name cases or people
+_ENOUGH = 50  # records, below which nothing can be told from that
 _SEVERAL = 3  # different sentences, below which a quasi-identifier is no free text
 
 
@@ -222,6 +230,7 @@ class Findings:
         if role == "sensitive":
             self._look_for_amounts(name, values)
             self._look_for_dates(name, values)
+            self._look_for_unique(name, values, rows)
         elif role != "identifier":
             self.look_for_notation(name, values)
 
@@ -340,6 +349,24 @@ class Findings:
         mend = "leave the column out, or replace the texts by a few categories"
         self._add("free-text", name, len(values), what, mend)
 
+    def _look_for_unique(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> None:
+        """Find texts of which hardly one repeats, unless a caution says already what they are."""
+        n_rows = int(rows.sum())
+        known = {"free-text", "decimal-commas", "amounts-as-text", "dates-as-text"}
+        if n_rows < _ENOUGH or len(values) < _UNIQUE * n_rows:
+            return
+        if any(caution.column == name and caution.name in known for caution in self.cautions):
+            return
+        self._add(
+            "unique-values",
+            name,
+            len(values),
+            f"the sensitive column {name!r} has {_n(len(values), 'different value')} in {counted(n_rows, 'record')}, "
+            "so hardly any value repeats. Such values often name cases or people. They are published unchanged, and "
+            "l-diversity does not protect them, because any group has different values",
+            "leave the column out, or replace its values by a few categories",
+        )
+
     def _look_for_people(self, name: str, values: pa.Array, rows: NDArray[np.int64]) -> bool:
         """Find quasi-identifiers that name or reach one person: a set of two names shows that both are in the table."""
         what = direct_identifier(name, values, rows)
@@ -418,7 +445,7 @@ class Findings:
                 "thousands separators, currency signs or the like: as texts, amounts that differ only a little count "
                 "as different values, and each is published exactly",
                 "remove thousands separators and currency signs (decimal commas may stay: decimal=',') and put the "
-                f"numbers into ranges, such as bins={{{name!r}: 'intervals:100'}}",
+                f"numbers into ranges, with bins={{{name!r}: 'intervals:WIDTH'}}",
             )
 
     def _look_for_dates(self, name: str, values: pa.Array) -> None:

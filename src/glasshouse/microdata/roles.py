@@ -202,10 +202,10 @@ def refuse_amounts(kind: pa.DataType, name: str, categorical: Sequence[str]) -> 
     if holds in ("category", "boolean") or name in categorical:
         return
     is_date = holds in ("date", "timestamp")
-    what, one, some = ("dates", "date", "dates:month") if is_date else ("numbers", "amount", "intervals:10")
+    what, one, some = ("dates", "date", "dates:month") if is_date else ("numbers", "amount", "intervals:WIDTH")
     raise DomainError(
         f"the sensitive column {name!r} has {what} ({holds}): {one}s that differ only a little satisfy l-diversity, "
-        f"although an attacker learns the {one} almost exactly. Put them into ranges, such as "
+        f"although an attacker learns the {one} almost exactly. Put them into ranges, with "
         f"bins={{{name!r}: {some!r}}}, or list the column in categorical= if its values are codes",
         column=name,
         situation="amounts",

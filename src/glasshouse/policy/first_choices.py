@@ -3,7 +3,7 @@
 
 Roles are those that the inspection suggests. The promise is one that the table can keep: l-diversity, with l up to 5,
 or where one value is too frequent for that, t-closeness. It is computed from the counts of the sensitive column. Free
-text is not published, also if somebody named it.
+text, and texts of which hardly one repeats, are not published, also if somebody named them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.journeys.advice.ways import ELL, Way, as_asked, closest, ways_out
 from glasshouse.microdata import read
+from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
 from glasshouse.policy.choices import taxonomy
 from glasshouse.policy.principle_choices import choices_asking_for
@@ -84,7 +85,7 @@ def first_choices(inspection: Inspection) -> FirstChoices:
     if any(column.missing for column in inspection.columns if column.name in named):
         choices["missing"] = "category"
     name = roles["sensitive"]
-    if any(caution.name == "free-text" and caution.column == name for caution in inspection.cautions):
+    if any(caution.name in BETTER_LEFT_OUT and caution.column == name for caution in inspection.cautions):
         name = None
     if name is None or inspection.held is None or inspection.n_tuples == 0:
         return _made(choices, KAnonymity(k=max(2, min(ELL, inspection.n_tuples))))

@@ -24,6 +24,8 @@ __all__ = ["policy_from"]
 
 _WIDTH = 100
 _OTHER_FORMATS = {"csv": '"xlsx", "parquet"', "xlsx": '"csv", "parquet"', None: '"csv"'}
+_WHY = {"free-text": "which is free text", "unique-values": "of which hardly any value repeats"}
+_CONSTANT = "of which everybody has the same value, so that no method can hide it"
 # Of an address: what stands between a colon and the last at sign, and a parameter that is called so.
 _PASSWORD = re.compile(r"(?<=://)(?P<user>[^/@:\s]*):.*@|(?<=[?&])(ssl)?password=[^&]*&?", re.IGNORECASE)
 
@@ -98,8 +100,8 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     if "sensitive" in first.choices:
         yield f"sensitive = {quoted(roles['sensitive'])}"
     elif roles["sensitive"]:
-        text = any(one.name == "free-text" and one.column == roles["sensitive"] for one in inspection.cautions)
-        why = "which is free text" if text else "of which everybody has the same value, so that no method can hide it"
+        found = {one.name for one in inspection.cautions if one.column == roles["sensitive"]}
+        why = next((why for name, why in _WHY.items() if name in found), _CONSTANT)
         yield from _comment(f"not published: {roles['sensitive']}, {why}")
     else:
         yield ('# sensitive = "..." # the column whose values are protected')

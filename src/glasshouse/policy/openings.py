@@ -8,7 +8,7 @@ be refused. Only what one reading can tell is told: how many records there are, 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,21 +16,27 @@ from glasshouse.errors import CautionError, DisclosureWarning, DomainError, Glas
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
 from glasshouse.microdata import read
+from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.policy.choices import principle as principle_of
 from glasshouse.policy.choices import read_arguments
 from glasshouse.policy.keys import TABLES
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from glasshouse.microdata import Microdata
 
 __all__ = ["Opening", "openings_after"]
 
 _MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
 _ASKED = frozenset(key.choice for key in TABLES["principle"].values())
-_LEAVE_OUT = frozenset({"direct-identifiers", "free-text"})  # cautions about columns that are better not published
 _MOST_READINGS = 8  # of one file, until an opening is given up
+_CLOSE = ("asked", "nearest", "closeness")  # what was asked for, or is closest to it
+_DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
+_DRAWS = 3  # with which is tried what depends on the rows that are drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +71,7 @@ def openings_after(error: DomainError | CautionError, choices: Mapping[str, Any]
 def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
     """Whether the table is a file that is not too large."""
     file = str(choices.get("file", "-"))
-    if "://" in file or file == "-" or choices.get("repeated", "error") == "sample":
+    if "://" in file or file == "-":
         return False
     path = Path(file).expanduser()
     return path.is_file() and path.stat().st_size <= _MOST_BYTES
@@ -106,9 +112,9 @@ def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[
         )
     if {caution.name for caution in error.cautions} == {"decimal-commas"}:
         yield "Numbers with a decimal comma are read as numbers.", {**choices, "decimal": ","}
-    left_out = {caution.column: None for caution in error.cautions if caution.name in _LEAVE_OUT}
+    left_out = {caution.column: None for caution in error.cautions if caution.name in BETTER_LEFT_OUT}
     quasi = [name for name in choices["quasi"] if name not in left_out]
-    if quasi and all(caution.name in _LEAVE_OUT for caution in error.cautions):
+    if quasi and all(caution.name in BETTER_LEFT_OUT for caution in error.cautions):
         changed = {**choices, "quasi": quasi}
         kept = [name for name in choices.get("sensitive", ()) if name not in left_out]
         if kept:
@@ -137,9 +143,7 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DisclosureWarning)
-                table = read(choices["file"], **read_arguments(choices))
-                table.refuse_unanswered()
-                ways = _ways(Sketch.of(table), choices)
+                ways = _ways([Sketch.of(table) for table in _tables(choices)], choices)
             return [Opening(words=words, choices=choices, way=way) for way in ways]
         except (CautionError, DomainError) as error:
             others = next(_alternatives(error, choices), None)
@@ -151,10 +155,22 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
     return []
 
 
-def _ways(sketch: Sketch, choices: Mapping[str, Any]) -> list[Way]:
-    """The possible guarantees: what was asked for, or else what is closest to it."""
+def _tables(choices: Mapping[str, Any]) -> Iterator[Microdata]:
+    """The table as it is read by these choices; where a row of each person is drawn, several draws of it."""
+    for seed in range(_DRAWS if choices.get("repeated") == "sample" else 1):
+        table = read(choices["file"], **read_arguments(choices), random=Source.seeded(seed))
+        table.refuse_unanswered()
+        yield table
+
+
+def _ways(sketches: Sequence[Sketch], choices: Mapping[str, Any]) -> list[Way]:
+    """The guarantees that every draw allows: what was asked for, or else what is closest to it."""
     principle = principle_of(choices)
+    sketch, *others = sketches
     asked = as_asked(sketch, principle, choices.get("suppress", 0))
-    if asked is not None:
-        return [asked]
-    return [way for way in ways_out(sketch, principle) if way.name in ("nearest", "designated", "closeness")]
+    possible = ways_out(sketch, principle) if asked is None else (asked,)
+    close = any(way.name in _CLOSE for way in possible)
+    ways = [way for way in possible if way.name in _CLOSE or way.name == "designated"]
+    ways += [way for way in possible if way.name == "alpha" and not close]  # as of sets, which have no closeness
+    held = [way for way in ways if all(as_asked(other, way.principle, way.suppress) for other in others)]
+    return [replace(way, cost=f"{way.cost} {_DRAWN}") for way in held] if others else held

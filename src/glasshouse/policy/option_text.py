@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["chosen", "names", "pairs", "text_of_choice", "with_keys", "with_options"]
 
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_LIST = re.compile(rf"\s*{_QUOTED.pattern}\s*(?=,|$)|(?:[\[({{][^][(){{}}]*[])}}]|[^,])+")
+
 
 def names(text: str | None) -> list[str]:
     """Split a list of names at its commas.
@@ -33,6 +36,17 @@ def names(text: str | None) -> list[str]:
     ['age', 'sex', 'zipcode']
     """
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+def _values(text: str | None) -> list[str]:
+    """Split a list of values at its commas, but for those in a range or in double quotes, which are taken off.
+
+    >>> _values('HIV, [0, 1000),(0, 5], "a, b",[c')
+    ['HIV', '[0, 1000)', '(0, 5]', 'a, b', '[c']
+    """
+    found = [value.strip() for value in _LIST.findall(text or "")]
+    quoted = (value[1:-1].replace('""', '"') if _QUOTED.fullmatch(value) else value for value in found if value)
+    return list(quoted)
 
 
 def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
@@ -95,7 +109,7 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
     split = [text.partition("=") for text in texts]
     named = [bool(sign) and (len(sensitive) != 1 or name.strip() in sensitive) for name, sign, _ in split]
     if not any(named):
-        return [value for text in texts for value in names(text)]
+        return [value for text in texts for value in _values(text)]
     if not all(named):
         one, other = texts[named.index(True)], texts[named.index(False)]
         column = sensitive[0] if sensitive else "COLUMN"
@@ -105,9 +119,9 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
         )
     found: dict[str, list[str]] = {}
     for text, (name, _, values) in zip(texts, split, strict=True):
-        if not (name.strip() and names(values)):
+        if not (name.strip() and _values(values)):
             raise InputError(f"--designated takes COLUMN=VALUES, got {text!r}")
-        found.setdefault(name.strip(), []).extend(names(values))
+        found.setdefault(name.strip(), []).extend(_values(values))
     return found
 
 
@@ -134,10 +148,10 @@ def _for_all_or_each(option: str, given: str | Sequence[str] | None) -> str | di
     return found
 
 
-def _values(text: str | None) -> list[str] | None:
+def _domain(text: str | None) -> list[str] | None:
     """Read a declared domain: a list, or a file with a value on each line."""
     if text is None or not text.startswith("@"):
-        return names(text) or None
+        return _values(text) or None
     try:
         lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -159,9 +173,9 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "categorical": names,
     "normalise": names,
     "accept": names,
-    "domain": _values,
+    "domain": _domain,
     "taxonomy": lambda texts: pairs("--taxonomy", texts),
-    "order": lambda texts: {column: names(text) for column, text in pairs("--order", texts).items()},
+    "order": lambda texts: {column: _values(text) for column, text in pairs("--order", texts).items()},
     "bins": lambda texts: pairs("--bin", texts),
     "bottom": lambda texts: pairs("--bottom", texts),
     "top": lambda texts: pairs("--top", texts),
@@ -188,9 +202,15 @@ def _listed(values: Sequence[Any]) -> str:
     return ",".join(map(_word, values))
 
 
+def _listed_values(values: Sequence[Any]) -> str:
+    """A list of values, in quotes where a value would be cut or lose its own."""
+    words = [_word(value) for value in values]
+    return ",".join(word if _values(word) == [word] else '"' + word.replace('"', '""') + '"' for word in words)
+
+
 def _of_all_or_each(values: Sequence[Any] | Mapping[str, Sequence[Any]]) -> str | tuple[str, ...]:
     """A list for all columns, or one for each."""
-    return _by_column(_listed)(values) if isinstance(values, Mapping) else _listed(values)
+    return _by_column(_listed_values)(values) if isinstance(values, Mapping) else _listed_values(values)
 
 
 def _word_for_all_or_each(value: Any) -> str | tuple[str, ...]:
@@ -216,10 +236,11 @@ def _word(value: Any) -> str:
 
 
 _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
-    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept", "domain"), _listed),
+    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept"), _listed),
+    "domain": _listed_values,
     **dict.fromkeys(("taxonomy", "bins", "bottom", "top"), _by_column(_word)),
     **dict.fromkeys(("parameters", "recoding_with"), _by_column(_parameter)),
-    "order": _by_column(_listed),
+    "order": _by_column(_listed_values),
     **dict.fromkeys(EACH, _word_for_all_or_each),
     "designated": _of_all_or_each,
     **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),

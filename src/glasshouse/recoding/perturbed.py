@@ -416,7 +416,11 @@ def _refuse_undeclared(column: Column, code_in_domain: NDArray[np.int32], weight
     if not len(outside):
         return
     missing = column.domain.missing_code if column.domain.missing else -1
-    gaps, instead = "", "declare every value that a person may have"
+    gaps = ""
+    instead = (
+        "declare every value that a person may have (domain=, at the command line also as @FILE with one value on "
+        "each line)"
+    )
     if missing in outside:
         gaps = f", {counts[missing]:,} of these records without a value"
         instead += ", and leave out the records without one (missing='drop') or, in Python, declare None"

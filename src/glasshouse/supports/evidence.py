@@ -257,6 +257,9 @@ class Evidence:
 
     def clock(self, column: str) -> Clock:
         """The clock by which the times of a column are shown."""
+        ends = [end for one in self.labelled_ranges(column).values() for end in (one.low, one.high)]
+        if moments := [end for end in ends if isinstance(end, dt.datetime)]:
+            return Clock(column, frozenset(moment.utcoffset() for moment in moments))
         if self.home_of(column) in self.release.recipe.sensitive:
             moments = [value for value in self.sensitive_values(column) if isinstance(value, dt.datetime)]
             return Clock(column, frozenset(moment.utcoffset() for moment in moments))
@@ -287,8 +290,9 @@ class Evidence:
         cells = reader.cells
         if self.is_exact:
             return reader.of_all(seats)
-        if reader.name in self.declared.nodes:
-            return node_supports(reader, cells, self.declared.nodes[reader.name])
+        nodes = self.declared.nodes.get(reader.name)
+        if nodes is not None and (not nodes.told or nodes.unexplained(reader.kind)):
+            return node_supports(reader, cells, nodes)
         if reader.taxonomy is not None and reader.kind == "category":
             check_cells(reader.name, reader.taxonomy, cells)
         if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):

@@ -30,8 +30,8 @@ def ranges_within(name: str, ranges: Mapping[str, Range], wanted: ValueSet) -> V
             if not (inside & ~wanted).is_empty:
                 raise DomainError(
                     f"column {name!r} contains ranges, and the condition divides the range {label!r}: the "
-                    "release does not show where in a range people are. Write the condition with ends of ranges, such "
-                    f"as {one.told_apart(name)}",
+                    "release does not show where in a range people are. Write the condition with an end of the range, "
+                    f"as in {one.told_apart(name)}",
                     column=name,
                     values=[label],
                 )

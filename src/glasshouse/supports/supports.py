@@ -49,7 +49,7 @@ _MOST_STARS = 300  # beyond it no float can count what the stars stand for
 _MOST_LISTED_STARS = 5
 _CONSEQUENCE = (
     "The answer would leave out these records: give the taxonomy or the order of the column (taxonomies=, "
-    "ordered=; --taxonomy, --order), or leave the column out of the question"
+    "ordered=), or leave the column out of the question"
 )
 
 

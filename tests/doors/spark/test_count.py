@@ -97,6 +97,14 @@ def test_missing_and_nan_are_one_value(frame_of: Callable[[pa.Table], Any]) -> N
         counted(frame_of(table), quasi=["x"], sensitive="s")
 
 
+def test_texts_that_hardly_repeat_are_cautioned_as_in_memory(frame_of: Callable[[pa.Table], Any]) -> None:
+    table = people(60)
+    found = counted(frame_of(table), quasi=["age"], sensitive="name").table.cautions
+
+    assert [caution.name for caution in found] == ["unique-values"]
+    assert found == gh.read(table, quasi=["age"], sensitive="name").cautions
+
+
 def test_texts_of_a_collation_are_told_apart(session: Any) -> None:
     frame = session.sql(
         "select i, s collate UTF8_LCASE as s from values (1, 'a'), (1, 'A'), (1, 'A'), (2, 'a') as t(i, s)"

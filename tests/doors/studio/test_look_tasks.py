@@ -99,6 +99,29 @@ def test_an_attacker_who_knows_which_value_was_cut_is_counted(name: str, tmp_pat
     assert (seen["once_known"], seen["above_once_known"]) == (1.0, True)
 
 
+def test_where_only_some_values_are_protected_these_are_compared(tmp_path: Path) -> None:
+    columns = {"name": [f"p{i}" for i in range(40)], "x": list(range(40)), "s": (["no"] * 7 + ["yes"]) * 5}
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    table = gh.read(tmp_path / "people.parquet", quasi=["x"], sensitive="s", identifier="name")
+    principle = gh.DesignatedLDiversity(ell=5, values=("yes",))
+    gh.publish(table, principle=principle, recoding="boxes", out=tmp_path / "out")
+    how = {
+        "tell": TELL,
+        "release": str(tmp_path / "out" / "release"),
+        "asked": {"attack": "linking", "effort": "brief", "column": 0},
+        "table": {"file": str(tmp_path / "people.parquet"), "quasi": ["x"], "sensitive": ["s"], "identifier": "name"},
+        "seed": 1,
+    }
+
+    found = attack.attack(**how, keep=str(tmp_path / "kept"))
+
+    assert (found["limit"], found["people_above"], found["protects_some"]) == ("1/5", 0, True)
+    assert {one["value"] for one in found["exposed"]} == {"yes"}
+    seen = attack.person(tell=TELL, keep=str(tmp_path / "kept"), row=found["exposed"][0]["row"])
+    assert (seen["bars"][0][0], seen["above"]) == ("no", False)
+    assert seen["protected"] <= 0.2 < seen["bars"][0][1]
+
+
 def test_the_bars_are_those_of_the_package_and_the_true_value_is_marked(place: Path, tmp_path: Path) -> None:
     table = gh.read(place / "patients.parquet", quasi=HOW["quasi"], sensitive="disease", identifier="patient")
     beliefs = gh.attack(gh.load(place / "out" / "release"), knowledge=gh.Knowledge(external=table))

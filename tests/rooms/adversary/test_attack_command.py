@@ -77,6 +77,37 @@ def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
     assert "such as 1/5" in run(folder, f"attack one/release {EXTERNAL} --fail-above lots", code=2)
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("attack one/release", "of 200, the probability of a value is above 1/30, and the largest is"),
+        ("attack two/release", "for 200 people of 200, the probability of a value is above 1/30"),
+        ("attack one/release --attack reverse-engineering", "of 200, the probability of a value is above 1/30"),
+        ("attack one/release --attack inference", "the share of correct guesses is"),
+    ],
+)
+def test_why_the_exit_code_is_1_is_always_said(folder: Path, line: str, words: str) -> None:
+    told = " ".join(run(folder, f"{line} {EXTERNAL} --fail-above 1/30", code=1).split())
+
+    assert words in told
+    assert "so the exit code is 1 (--fail-above)" in told
+
+
+def test_of_a_release_that_protects_some_values_only_these_are_compared(folder: Path) -> None:
+    lines = [f"p{i},{20 + i // 4},{'yes' if i % 8 == 0 else 'no'}" for i in range(160)]
+    (folder / "smokers.csv").write_text("\n".join(["name,age,smokes", *lines]) + "\n")
+    roles = "--identifier name --quasi age --sensitive smokes --ell 5 --designated yes --no-report"
+    run(folder, f"publish smokers.csv {roles} --recoding boxes --out {folder}/some")
+    people = "--external smokers.csv --identifier name"
+
+    told = " ".join(run(folder, f"attack {folder}/some/release {people} --fail-above 1/5").split())
+    assert "probabilities for the protected values of smokes, 160 people" in told
+    assert "above 1/5 0.00% of people" in told
+    assert "Those of the other values are not compared with a limit: the largest is" in told
+    told = " ".join(run(folder, f"attack {folder}/some/release {people} --fail-above 1/30", code=1).split())
+    assert "the probability of a protected value is above 1/30, and the largest is" in told
+
+
 def test_what_the_attacker_found_out_is_read_from_a_file(folder: Path) -> None:
     patients = pa_csv.read_csv(folder / "patients.csv").select(["patient", "disease"]).slice(0, 3)
     pa_csv.write_csv(patients, folder / "known.csv")

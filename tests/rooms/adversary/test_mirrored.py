@@ -158,7 +158,7 @@ def test_beliefs_are_what_every_world_and_every_coin_give(principle: str, recodi
 def test_so_it_is_where_the_attacker_knows_the_identifiers_that_break_ties(principle: str, recoding: str) -> None:
     rng, tried = random.Random(f"{principle}, {recoding}, named"), Tried()
 
-    for i in range(tables(24)):
+    for i in range(tables(24, 4)):
         tried.compare(random_case(rng, principle, RECODINGS[recoding], named=True), seed=i)
 
     assert tried.n_bounded >= tried.n_exact > 0
@@ -169,7 +169,7 @@ def test_so_it_is_where_the_attacker_knows_the_identifiers_that_break_ties(princ
 def test_so_it_is_where_some_on_the_list_are_not_in_the_table(principle: str, recoding: Any) -> None:
     rng, tried = random.Random(f"{principle}, {recoding.name}, outside"), Tried()
 
-    for i in range(tables(24)):
+    for i in range(tables(24, 4)):
         case = random_case(rng, principle, recoding, few=True)  # with more people there is too much to try
         taken = [rng.randrange(4) for _ in range(rng.choice([1, 2]))]
         moved = rng.choice([0, 0, 1])

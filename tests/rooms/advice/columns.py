@@ -43,6 +43,9 @@ KINDS: dict[str, tuple[str, Callable[[random.Random, int], tuple[object, ...]]]]
     "two columns": ("disease,smoker", lambda draw, _: (draw.choice(_ILL), "yes" if draw.random() < 0.1 else "no")),
     "codes": ("hiv", lambda draw, _: (1 if draw.random() < 0.15 else 0,)),
     "many codes": ("diagnosis", lambda draw, _: (_CODES[int(len(_CODES) * draw.random() ** 2)],)),
+    "codes with gaps": ("hiv", lambda draw, i: (f"{draw.random() < 0.15:.1f}" if i % 9 else "",)),
+    "small numbers": ("priors", lambda draw, _: (int(40 * draw.random() ** 4),)),
+    "case numbers": ("case", lambda _, i: (f"17-{i * 37:06}",)),
     "missing": ("diagnosis", lambda draw, i: (draw.choice(_ILL) if i % 9 else "",)),
     "one value": ("offence", lambda _, __: ("theft",)),
 }

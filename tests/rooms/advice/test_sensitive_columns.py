@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 from datetime import date
 from itertools import pairwise
@@ -187,15 +188,98 @@ def test_codes_are_not_offered_where_they_would_be_refused(tmp_path: Path) -> No
     check_all(commands)
 
 
-def test_a_value_that_options_cannot_say_is_not_offered_by_name(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("missing", ["category", "drop"])
+def test_codes_that_gaps_made_decimals_are_offered_as_names(missing: str, tmp_path: Path) -> None:
+    write_table(tmp_path, "codes with gaps")
+    assert {"0.0", "1.0", ""} == {line.rsplit(",", 1)[1] for line in Path("my people.csv").read_text().split()[2:]}
+    line = f"publish {FILE} {QUASI} --sensitive hiv --ell 3 --missing {missing} --out out --no-report"
+    commands = offered(run(line, code=2))
+
+    assert commands == [one.replace(" --engine disk", "") for one in offered(run(f"{line} --engine disk", code=2))]
+    assert all("--categorical hiv" in command and "--bin" not in command for command in commands)
+    assert any("--designated 1.0" in command for command in commands) == (missing == "drop")  # a gap has no name
+    check_all(commands)
+    shown = offered(run(f"inspect {FILE} --sensitive hiv"))
+    assert all("--categorical hiv" in command and "--bin" not in command for command in shown)
+    check_all(shown)
+    run(f"init {FILE} --sensitive hiv")
+    assert "\ncategorical = true" in Path("policy.toml").read_text()
+
+
+@pytest.mark.parametrize("form", ["{}", "{}.0"])
+@pytest.mark.parametrize("step", [1, 100])
+def test_ranges_that_hold_one_whole_number_each_are_not_offered(form: str, step: int, tmp_path: Path) -> None:
+    values = [step * (i % 7 if i % 20 else i // 20) for i in range(280)]
+    rows = [f"{20 + i % 50},{'FM'[i % 2]},{form.format(value)}" for i, value in enumerate(values)]
+    (tmp_path / "p.csv").write_text("\n".join(["age,sex,priors", *rows]) + "\n")
+
+    for answer in (
+        run("publish p.csv --quasi age,sex --sensitive priors --ell 3 --out out --no-report", code=2),
+        run("inspect p.csv --sensitive priors"),
+    ):
+        commands = offered(answer)
+        assert f"--bin priors=intervals:{2 * step} " in commands[0]
+        assert not any(f"intervals:{step} " in command for command in commands)
+        check_all(commands)
+
+
+@pytest.mark.parametrize("kind", ["amounts", "codes"])
+def test_the_refusal_of_numbers_names_no_width_of_its_own(kind: str, tmp_path: Path) -> None:
+    sensitive = write_table(tmp_path, kind)
+    refused = run(f"publish {FILE} {QUASI} --sensitive {sensitive} --ell 3 --out out", code=2).stderr.splitlines()
+
+    assert f"--bin {sensitive}=intervals:WIDTH, or list the column in --categorical" in refused[0]
+    assert "intervals:10" not in refused[0]
+    assert any("    glasshouse publish" in line for line in refused)
+    with pytest.raises(gh.DomainError, match=rf"bins={{'{sensitive}': 'intervals:WIDTH'}}"):
+        gh.read("my people.csv", quasi=["age"], sensitive=sensitive)
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+@pytest.mark.parametrize("repeated", ["together", "sample"])
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_people_with_several_rows_have_commands_that_publish(repeated: str, share: float, tmp_path: Path) -> None:
+    draw = random.Random(5)
+    rows = [
+        f"{i % 200},{20 + i % 40},{'FM'[i % 2]},{draw.choices(['positive', 'negative', 'void'], [1, 9, 1])[0]},"
+        f"{round(15 + 30 * draw.random(), 1) if draw.random() < share else 45.0}"
+        for i in range(300)
+    ]
+    (tmp_path / "p.csv").write_text("\n".join(["who,age,sex,result,ct", *rows]) + "\n")
+    line = f"--identifier who --repeated {repeated} --quasi age,sex --sensitive result,ct --ell 3 --out out --no-report"
+    refused = run(f"publish p.csv {line}", code=2)
+
+    commands = offered(refused)
+    assert commands
+    assert all(f"--repeated {repeated}" in command and "--bin ct=" in command for command in commands)
+    told = " ".join(refused.stderr.split())
+    assert told.count("this was tried with other draws") == len(commands) * (repeated == "sample")
+    check_all(commands * 3 if repeated == "sample" else commands)
+
+
+@pytest.mark.filterwarnings("ignore::glasshouse.errors.DisclosureWarning")
+def test_single_values_of_people_with_several_rows_are_protected_by_name(tmp_path: Path) -> None:
+    rows = [f"{i % 200},{20 + i % 40},{'yes' if i % 11 == 0 else 'no'}" for i in range(300)]
+    (tmp_path / "p.csv").write_text("\n".join(["who,age,smokes", *rows]) + "\n")
+    line = "publish p.csv --identifier who --repeated together --quasi age --sensitive smokes --ell 2 --out out"
+    refused = run(f"{line} --no-report", code=2)
+
+    assert "--designated yes" in offered(refused)[0]
+    n_no = len({row.split(",")[0] for row in rows if row.endswith(",no")})
+    assert f"Nothing is guaranteed about 'no', which {n_no} of 200 records have" in " ".join(refused.stderr.split())
+    check_all(offered(refused))
+
+
+def test_a_value_with_a_comma_is_offered_in_quotes(tmp_path: Path) -> None:
     often = '"yes, often"'
     rows = "".join(f"{20 + i},{'F' if i % 2 else 'M'},{'no' if i % 8 else often}\n" for i in range(80))
     (tmp_path / "p.csv").write_text("age,sex,smokes\n" + rows)
     refused = run("publish p.csv --quasi age,sex --sensitive smokes --ell 2 --out out --no-report", code=2)
 
     commands = offered(refused)
-    assert commands
-    assert not any("designated" in command or "domain" in command for command in commands)
+    assert any("""--designated '"yes, often"'""" in command for command in commands)
+    check_all(commands)
 
 
 def test_the_engine_on_disk_offers_the_same(tmp_path: Path) -> None:

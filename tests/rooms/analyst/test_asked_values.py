@@ -113,7 +113,7 @@ def test_an_exact_value_of_what_is_measured_is_not_answered_0_without_a_word() -
 
     found = asked(made, "height = 1.7")
     assert float(found) == 0
-    assert "cannot be counted: ask for a range of values, with BETWEEN" in found.notes[0]
+    assert "cannot be counted: ask for a range of values, as in height >= 1 AND height < 2" in found.notes[0]
 
 
 def test_a_declared_tree_or_order_says_which_values_there_are() -> None:
@@ -216,3 +216,48 @@ def test_a_node_of_a_rule_by_prefixes_stands_for_all_texts_below_it(carry: Any) 
     nowhere = gh.query(release, "SELECT COUNT(*) WHERE code = '9**'")
     assert nowhere.value == 0
     assert "no published cell" in nowhere.notes[0]
+
+
+def of_masked_codes() -> gh.Release:
+    codes = ["F10.1", "F10.2", "F11.0", "E11.5", "E12.0", "E"]
+    columns = {"age": [20 + i % 9 for i in range(60)], "icd": [codes[i % 6] for i in range(60)]}
+    table = gh.read(columns, quasi=["age"], sensitive="icd", bins={"icd": gh.Taxonomy.prefix(length=5)})
+    return gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
+
+
+@pytest.mark.parametrize(
+    ("condition", "n"),
+    [
+        ("icd LIKE 'F10%'", 20),
+        ("icd LIKE 'f1%'", 0),
+        ("icd ILIKE 'f1%'", 30),
+        ("icd NOT LIKE 'F%'", 30),
+        ("icd >= 'F'", 30),
+        ("icd < 'F10'", 30),
+        ("icd = 'F10.*'", 20),
+    ],
+)
+def test_masked_values_are_counted_where_all_that_they_may_stand_for_is_asked(condition: str, n: int) -> None:
+    assert asked(of_masked_codes(), condition).only.value == n
+
+
+@pytest.mark.parametrize("condition", ["icd LIKE 'F10.2%'", "icd NOT LIKE '%.2'", "icd >= 'F10.2'", "icd LIKE 'F10._'"])
+def test_a_condition_that_divides_masked_values_is_refused(condition: str) -> None:
+    with pytest.raises(gh.InputError, match=r"divides '?F1[01]\.\*|divides '?E"):
+        asked(of_masked_codes(), condition)
+
+
+def test_a_median_of_whole_numbers_that_are_stored_as_decimals_is_one_of_them() -> None:
+    columns = {
+        "years": [None if i % 10 == 0 else float(i % 30) for i in range(300)],
+        "ill": [["flu", "gout", "cold"][i % 3] for i in range(300)],
+    }
+    table = gh.read(columns, quasi=["years"], sensitive="ill", missing="category")
+    exact = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
+    years = sorted(own for own in columns["years"] if own is not None)
+    found = gh.query(exact, "SELECT QUANTILE(years, 0.9), MEDIAN(years)").estimates[0]
+    assert [one.value for one in found] == [years[int(0.9 * len(years)) - 1], (years[134] + years[135]) / 2]
+
+    boxes = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Boxes())
+    middle = gh.query(boxes, "SELECT QUANTILE(years, 0.5)", model="uniform").only
+    assert middle.low <= years[134] <= middle.high

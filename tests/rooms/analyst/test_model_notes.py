@@ -115,7 +115,7 @@ def test_workloads_evaluations_and_flat_tables_say_it_too() -> None:
     assert f"note: {FEW}" in str(scores)
     assert scores.to_dict()["notes"] == [FEW, FEW_TELL]
     told = gh.sample(release).schema.metadata[b"glasshouse.notes"].decode()
-    assert told == "drawn by the uniform model: the release has fewer than 200 people"
+    assert told == "the flat table was drawn by the uniform model: the release has fewer than 200 people"
 
 
 def test_the_command_line_prints_it(tmp_path: Path) -> None:

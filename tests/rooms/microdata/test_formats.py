@@ -7,6 +7,7 @@ import io
 import sqlite3
 import sys
 import zipfile
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -264,6 +265,26 @@ def test_sheets_and_tables_are_named(tmp_path: Path) -> None:
     csv.write_csv(pa.table(PEOPLE), tmp_path / "people.csv")
     with pytest.raises(gh.InputError, match="table is only for a database or a workbook"):
         open_source(tmp_path / "people.csv", table="people")
+
+
+@pytest.mark.parametrize("chosen", [{}, {"query": "SELECT born, seen, told, some, word FROM people"}])
+def test_declared_dates_and_times_of_sqlite_are_read_as_such_where_all_texts_are(
+    tmp_path: Path, chosen: dict[str, str]
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "people.db")) as connection:
+        connection.execute("CREATE TABLE people (born DATE, seen datetime(0), told TIMESTAMP, some DATE, word TEXT)")
+        rows = [
+            ("2020-01-05", "2020-01-05 10:30:00", "2020-01-05T10:30:00+02:00", "2020-01-05", "2020-01-05"),
+            (None, "2020-01-06 11:00:00", "2020-01-06T10:30:00+02:00", "spring 2020", "2020-01-06"),
+        ]
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+        connection.commit()
+
+    found = open_source(tmp_path / "people.db", **chosen).table
+    assert found["born"].to_pylist() == [date(2020, 1, 5), None]
+    kinds = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.string(), pa.string()]
+    assert found.schema.types == kinds
+    assert found["some"].to_pylist() == ["2020-01-05", "spring 2020"]
 
 
 def test_errors_of_a_spreadsheet_are_missing_and_said(tmp_path: Path) -> None:

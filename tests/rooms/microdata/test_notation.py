@@ -112,7 +112,7 @@ def test_sensitive_amounts_are_not_published_until_they_are_accepted(tmp_path: P
     refused = run(f"{given} --out {tmp_path / 'out'}", code=2).stderr
     assert "amounts-as-text" in refused
     assert "--accept amounts-as-text" in refused
-    assert "--bin salary=intervals:100" in refused
+    assert "--bin salary=intervals:WIDTH" in refused
     assert not (tmp_path / "out").exists()
     assert not any(value in refused for value in values)
     with pytest.raises(gh.CautionError, match="amounts-as-text"):

@@ -386,8 +386,12 @@ def test_a_file_that_is_no_taxonomy_is_refused(
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes("Köln;Städte\n".encode("latin-1"))
 
-    with pytest.raises(SourceError, match=r"'none\.csv' cannot be read"):
+    with pytest.raises(SourceError, match=r"there is no file .*none\.csv: check the path"):
         Taxonomy.from_file(tmp_path / "none.csv")
+    with pytest.raises(SourceError, match=r"there is no file .*latim\.csv: did you mean .*latin\.csv\?"):
+        Taxonomy.from_file(tmp_path / "latim.csv")
+    with pytest.raises(SourceError, match=r"there is no file .*none\.json: check the path"):
+        Taxonomy.from_file(tmp_path / "none.json")
     with pytest.raises(SourceError, match=r"'latin\.csv' is not text in the encoding"):
         Taxonomy.from_csv(tmp_path / "latin.csv")
     assert Taxonomy.from_csv(tmp_path / "latin.csv", encoding="latin-1") == Taxonomy.from_nested({"Städte": ["Köln"]})

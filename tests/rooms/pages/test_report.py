@@ -103,6 +103,20 @@ def test_people_whom_an_attack_exposes_are_counted_and_warned_of() -> None:
     assert found["people_above"] == sum(n for low, n in zip(edges, people, strict=False) if low >= 1 / 3 - 1e-9)
 
 
+def test_where_only_some_values_are_protected_a_report_compares_these() -> None:
+    table = gh.read({"age": list(range(40)), "smokes": (["no"] * 7 + ["yes"]) * 5}, quasi=["age"], sensitive="smokes")
+    release = gh.publish(table, principle=gh.DesignatedLDiversity(ell=5, values=("yes",)), recoding=gh.Boxes())
+    report = gh.make_report(release, table, effort=QUICK)
+    linking = report.to_dict()["beliefs"][0]
+
+    posterior = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    assert (linking["limit"], linking["people_above"], linking["largest"]) == ("1/5", 0, posterior.reached.max())
+    assert linking["largest"] <= 0.2 < linking["unprotected"] == posterior.largest.max()
+    page = report.to_html()
+    assert "Largest probability of a protected value" in page
+    assert "largest probability of a value that is not protected" in page
+
+
 def test_people_of_whom_nothing_can_be_said_are_counted_apart() -> None:
     ages, ills = [*range(20, 50)], ["flu", "gout", "mumps"] * 10
     table = gh.read({"age": ages, "ill": ills}, quasi=["age"], sensitive="ill")

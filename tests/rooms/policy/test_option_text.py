@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from glasshouse.policy.option_text import with_options
+import glasshouse as gh
+from glasshouse.policy.option_text import chosen, text_of_choice, with_options
 
 OFFERED = {
     "--accept": None,
@@ -51,3 +55,43 @@ def test_an_argument_becomes_the_option_that_says_the_same(python: str, options:
 )
 def test_what_no_option_says_stays_as_it_is(message: str) -> None:
     assert with_options(message, OFFERED) == message
+
+
+def test_what_to_give_for_cells_that_cannot_be_read_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "theirs.csv").write_text("age,ill\nyoung,flu\nyoung,gout\n30-39,flu\n30-39,gout\n")
+    release = gh.foreign_release(tmp_path / "theirs.csv", quasi=["age"], sensitive="ill")
+    numbers = replace(
+        release, columns=tuple(replace(c, kind="integer") if c.name == "age" else c for c in release.columns)
+    )
+    with pytest.raises(gh.DomainError) as caught:
+        gh.query(numbers, "SELECT COUNT(*) WHERE age > 35")
+
+    assert "of the column (taxonomies=, ordered=), or leave" in str(caught.value)
+    assert "of the column (--taxonomy, --order), or leave" in with_options(str(caught.value), OFFERED)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("HIV, flu", ["HIV", "flu"]),
+        ("[0, 1000),[1000, 2000)", ["[0, 1000)", "[1000, 2000)"]),
+        ("(0,5] , (5,9]", ["(0,5]", "(5,9]"]),
+        ("{F, M},X", ["{F, M}", "X"]),
+        ('"a, b",c', ["a, b", "c"]),
+        ('"say ""no""",ok', ['say "no"', "ok"]),
+        ("[a,b", ["[a", "b"]),
+        ('5",6"', ['5"', '6"']),
+    ],
+)
+def test_a_comma_in_a_range_or_in_quotes_does_not_cut(text: str, values: list[str]) -> None:
+    choices = chosen({"domain": text, "designated": (text,), "order": (f"size={text}",)})
+
+    assert choices == {"domain": values, "designated": values, "order": {"size": values}}
+    assert chosen({"designated": (f"a={text}", "b=X")}) == {"designated": {"a": values, "b": ["X"]}}
+
+
+@pytest.mark.parametrize("values", [["a, b", "c"], ["[0, 10)", "[10, 20)"], ['"x"'], ['say "no", ok', " y"]])
+def test_values_are_written_so_that_they_are_read_again(values: list[str]) -> None:
+    for name in ("domain", "designated"):
+        assert chosen({name: text_of_choice(name, values)}) == {name: values}
+    assert chosen({"order": text_of_choice("order", {"size": values})}) == {"order": {"size": values}}

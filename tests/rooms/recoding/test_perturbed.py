@@ -204,6 +204,7 @@ def test_values_outside_the_declared_domain_are_counted_and_not_shown() -> None:
         published(people([1, 2, 3, 4], list("abcc")), grouped(0, 0, 0, 0), p=0, domain=["a", "x"])
 
     assert "'disease' has 2 values, in 3 records, outside its declared domain" in str(caught.value)
+    assert "(domain=, at the command line also as @FILE with one value on each line)" in str(caught.value)
     assert ("b", "c") == caught.value.values
 
 

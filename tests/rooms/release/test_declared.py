@@ -211,12 +211,13 @@ def test_an_order_of_a_frame_or_of_bins_was_not_declared_and_does_not_go_out(tmp
     frame["grade"] = pd.Categorical(frame["grade"], categories=["nobody", *GRADES], ordered=True)
     by_frame = gh.read(frame, quasi=["grade"], sensitive="ill")
     by_bins = gh.read(PEOPLE, quasi=["age"], sensitive="ill", bins={"age": gh.Taxonomy.intervals(width=3)})
-    for made in (by_frame, by_bins):
-        release = release_of(tmp_path, made, gh.Boxes(), "declared", k=20)
+    of_frame, of_bins = (release_of(tmp_path, made, gh.Boxes(), "declared", k=20) for made in (by_frame, by_bins))
+    for release in (of_frame, of_bins):
         assert release.columns[0].declared == {"kind": "order"}
-        name = release.columns[0].name
-        with pytest.raises(gh.InputError, match=f"ordered={{'{name}'"):
-            gh.query(release, f"SELECT COUNT(*) WHERE {name} = 'low'")
+    with pytest.raises(gh.InputError, match=r"ordered=\{'grade'"):
+        gh.query(of_frame, "SELECT COUNT(*) WHERE grade = 'low'")
+    found = gh.query(of_bins, "SELECT COUNT(*) WHERE age >= 21").only  # the order of ranges is that of their numbers
+    assert found.low <= sum(age >= 21 for age in PEOPLE["age"]) <= found.high
 
 
 def test_numbers_in_another_order_than_their_own_are_not_taken_for_intervals_of_numbers(tmp_path: Path) -> None:
@@ -330,6 +331,59 @@ def test_duckdb_gives_no_list_of_values_that_nobody_told(by_cells: gh.Release) -
     assert "cells of state" in known
 
 
+def by_ages(*labels: str, carry: str = "cells") -> gh.Release:
+    """People of 20 to 39 years, published with these nodes for each half of them."""
+    tree = gh.Taxonomy.from_nested(
+        {"*": {label: list(map(str, range(20 + 10 * i, 30 + 10 * i))) for i, label in enumerate(labels)}}
+    )
+    people = {"age": [*range(20, 40)] * 2, "ill": (["flu", "gout"] * 10) + (["gout", "flu"] * 10)}
+    made = gh.read(people, quasi=["age"], sensitive="ill", taxonomies={"age": tree})
+    return gh.publish(made, principle=gh.KAnonymity(k=5), method=gh.Mondrian(), recoding=gh.Taxonomies(), carry=carry)
+
+
+def test_nodes_that_are_ranges_of_numbers_need_no_taxonomy() -> None:
+    release = by_ages("[20, 30[", "[30, 40)")
+    whole = by_ages("[20, 30[", "[30, 40)", carry="declared")
+
+    assert set(release.data["age"].to_pylist()) == {"[20, 30[", "[30, 40)"}
+    for sql in ("SELECT COUNT(*) WHERE age >= 35", "SELECT AVG(age)", "SELECT COUNT(*) WHERE age = 21 AND ill = 'flu'"):
+        assert float(gh.query(release, sql)) == pytest.approx(float(gh.query(whole, sql)))
+    people = gh.Knowledge(external=gh.read({"age": [25, 35, 50]}, quasi=["age"]))
+    found, known = gh.attack(release, knowledge=people), gh.attack(whole, knowledge=people)
+    assert [found.of(i) for i in range(3)] == [known.of(i) for i in range(3)]
+    assert found.of(2) == {}
+
+
+@pytest.mark.parametrize("labels", [("young", "[30, 40)"), ("20s", "30s"), ("020", "030")])
+def test_other_nodes_of_numbers_are_refused_and_the_way_out_is_said(labels: tuple[str, str]) -> None:
+    release = by_ages(*labels)
+    people = gh.Knowledge(external=gh.read({"age": [25, 35]}, quasi=["age"]))
+
+    with pytest.raises(gh.InputError, match=r"taxonomies=.* or ask the publisher .*--carry declared"):
+        gh.query(release, "SELECT COUNT(*) WHERE age >= 35")
+    with pytest.raises(gh.InputError, match=r"or ask the publisher .*--carry declared"):
+        gh.attack(release, knowledge=people)
+
+
+def test_publish_says_that_others_cannot_ask_about_nodes(tmp_path: Path) -> None:
+    (tmp_path / "age.csv").write_text("".join(f"{age};{'young' if age < 30 else 'old'};*\n" for age in range(20, 40)))
+    (tmp_path / "ranges.csv").write_text("".join(f"{age};[20, 40[;*\n" for age in range(20, 40)))
+    rows = [f"{20 + i % 20},{['flu', 'gout'][i // 3 % 2]}" for i in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,ill", *rows]) + "\n")
+
+    def noted(taxonomy: str, *more: str) -> bool:
+        line = ["publish", str(tmp_path / "people.csv"), "--quasi", "age", "--sensitive", "ill", "--k", "5"]
+        line += ["--recoding", "taxonomies", "--taxonomy", f"age={tmp_path / taxonomy}", "--no-report", "--force"]
+        result = CliRunner().invoke(main, [*line, "--out", str(tmp_path / "out"), *more])
+        assert result.exit_code == 0, result.output
+        return "--carry declared publishes the whole taxonomy" in " ".join(result.stderr.split())
+
+    assert noted("age.csv")
+    assert noted("age.csv", "--engine", "disk")
+    assert not noted("age.csv", "--carry", "declared")
+    assert not noted("ranges.csv")
+
+
 def test_marginals_that_come_later_tell_their_own_nodes(tmp_path: Path) -> None:
     made = table(("age", "state", "grade"))
     choices = {"principle": gh.LDiversity(ell=2), "recoding": gh.Angel(cells="taxonomies", k=2)}
@@ -410,9 +464,13 @@ def test_a_list_in_other_bins_or_without_the_time_zone_is_refused_and_not_found_
     binned = gh.read(OLD, quasi=["age"], sensitive="ill", bins={"age": gh.Taxonomy.intervals(width=5)})
     for recoding in (gh.Anatomy(), gh.Boxes()):
         release = gh.publish(binned, principle=gh.LDiversity(ell=2), recoding=recoding)
-        with pytest.raises(gh.InputError, match="with the same bins="):
-            gh.attack(release, knowledge=gh.Knowledge(external=gh.read(OLD, quasi=["age"])))
-        assert gh.attack(release, knowledge=gh.Knowledge(external=binned)).largest.min() > 0
+        other = {"age": gh.Taxonomy.intervals(width=7)}
+        with pytest.raises(gh.InputError, match="has other ranges than the release"):
+            gh.attack(release, knowledge=gh.Knowledge(external=gh.read(OLD, quasi=["age"], bins=other)))
+        exact = gh.attack(release, knowledge=gh.Knowledge(external=gh.read(OLD, quasi=["age"])))
+        found = gh.attack(release, knowledge=gh.Knowledge(external=binned))
+        assert found.largest.min() > 0
+        assert exact.largest.tolist() == found.largest.tolist(), "who knows a number knows its range"
     one = gh.publish(binned, principle=gh.KAnonymity(k=40), recoding=gh.Boxes())
     assert set(one.data["age"].to_pylist()) == {'["[60, 65)", "[95, 100)"]'}
     assert gh.attack(one, knowledge=gh.Knowledge(external=binned)).largest.min() > 0

@@ -312,7 +312,7 @@ class _Reasoning:
         linked = self._by_group(seated, np.broadcast_to(self.hinted.base, self.hinted.kinds.shape))
         return hint_cost(
             truth,
-            found.limit,
+            None if found.protected else found.limit,
             in_table=(dense_beliefs(found), found.kind),
             by_group=None if by_group is None else (by_group, of_person),
             fair=None if fair is None else (fair, of_person),

@@ -187,7 +187,7 @@ def measured_cost(
     first half, and of every kind and value which part of the probability comes of such groups.
     """
     truth = true_values(scene, scene.table, population.values)
-    promised = [] if found.limit in (None, Fraction(1, 2)) else [found.limit]
+    promised = [] if found.protected or found.limit in (None, Fraction(1, 2)) else [found.limit]
     limits: list[Fraction | float] = [*(limit for limit in promised if limit is not None), 0.5, 0.9]
     own = dense_beliefs(found)
     base = np.exp(population.regression.base)[np.newaxis, :]

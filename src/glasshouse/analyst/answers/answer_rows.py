@@ -114,8 +114,8 @@ class Answer:
         return frame_of(self.to_table(), "polars")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        rows = [{k: _plain(v) for k, v in row.items()} for row in self.to_table().to_pylist()]
+        """Plain data, for JSON; a number that is undefined, such as the average of nobody, is None."""
+        rows = [{k: _finite(_plain(v)) for k, v in row.items()} for row in self.to_table().to_pylist()]
         return {
             "group_by": list(self.question.headings),
             "rows": rows,
@@ -140,9 +140,7 @@ class Answer:
 
     def to_json(self) -> str:
         """The data of `to_dict` as JSON text; a value that is undefined, such as the average of no records, is null."""
-        told = self.to_dict()
-        told["rows"] = [{name: _finite(value) for name, value in row.items()} for row in told["rows"]]
-        return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, path: str | Path, *, format: str | None = None, force: bool = False) -> None:
         """Write the answer to a file; if that fails, no part of it is left.

@@ -19,6 +19,7 @@ hypergeometric, and where all records of a group share a box it is binomial: bot
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +62,18 @@ class Estimate:
         )
 
     def __str__(self) -> str:
-        return f"{self.value:,.4g} ± {_WIDTH * self.error:,.2g}"
+        if isnan(self.value):
+            return "no value"
+        return f"{_digits(self.value, 4)} ± {_digits(_WIDTH * self.error, 2)}"
+
+
+def _digits(number: float, n: int) -> str:
+    """A number with some digits that count, or with all that it has before the point if these are more.
+
+    >>> _digits(25_923.4, 4), _digits(129.4, 2), _digits(17.694, 4), _digits(0.01234, 2), _digits(0, 2)
+    ('25,923', '129', '17.69', '0.012', '0')
+    """
+    return f"{number:,.0f}" if 10 ** (n - 1) <= abs(number) < 1e15 else f"{number:,.{n}g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def sample(
         "attributes to include it"
     ]
     notes = notes if attributes is None and sensitive and not reading.columns else []
-    notes += [f"drawn by the uniform model: {why_not}"] if why_not else []
+    notes += [f"the flat table was drawn by the uniform model: {why_not}"] if why_not else []
     weight = release.weight
     if weight is not None and weight.name in reading.attributes:
         notes.append(

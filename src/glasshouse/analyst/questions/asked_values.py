@@ -26,7 +26,7 @@ from glasshouse.supports.supports import CellSupports, Listed, OrMissing, Prefix
 from glasshouse.supports.value_sets import Listing, ValueSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from glasshouse.analyst.questions.question import Condition, Question
     from glasshouse.microdata.set_members import Members
@@ -98,6 +98,8 @@ class _Settling:
 
     def _values(self, column: str, values: ValueSet) -> ValueSet:
         if not values.cuts:
+            if values.is_empty and self.evidence.labelled_ranges(column):
+                self.notes.append(f"no published range of {column!r} fits the condition, so nobody is counted for it")
             return values
         if self.evidence.asked_kinds[column] == "category":
             return self._texts(column, values)
@@ -124,6 +126,15 @@ class _Settling:
 
     def _fitting(self, asked: Like) -> ValueSet:
         """The texts of a column that fit a pattern, or do not; refused where the release does not tell the texts."""
+        if ranges := self.evidence.labelled_ranges(asked.column):
+            raise DomainError(
+                f"LIKE cannot be answered for column {asked.column!r}, because it contains ranges: compare it, as in "
+                f"{next(iter(ranges.values())).told_apart(asked.column)}",
+                column=asked.column,
+            )
+        if self._is_masked(asked.column):
+            found = self._of_masked(asked.column, asked.fits, asked.fits_all)
+            return ~found & ~ValueSet.of([None]) if asked.negated else found
         members = self.evidence.members(asked.column)
         known = set(members.domain.texts) - {None} if members is not None else self._known(asked.column)
         if known is None:
@@ -139,6 +150,24 @@ class _Settling:
             self.notes.append(f"no published cell of {asked.column!r} fits {asked.pattern!r}: nobody is counted for it")
         found = ValueSet.of(fitting)
         return ~found & ~ValueSet.of([None]) if asked.negated else found
+
+    def _is_masked(self, column: str) -> bool:
+        """Whether a sensitive column has values whose ends are masked, such as ``F10.*``."""
+        evidence = self.evidence
+        sensitive = evidence.home_of(column) in evidence.release.recipe.sensitive
+        return sensitive and any(text_of(value).endswith("*") for value in evidence.sensitive_values(column))
+
+    def _of_masked(self, column: str, has: Callable[[str], bool], has_all: Callable[[str], bool | None]) -> ValueSet:
+        """The values asked about, of which some are masked; refused if only some texts behind a mask may be meant."""
+        texts = [text_of(value) for value in self.evidence.sensitive_values(column) if value is not None]
+        found = {text: has_all(text.rstrip("*")) if text.endswith("*") else has(text) for text in texts}
+        divided = [text for text, whole in found.items() if whole is None]
+        if divided:
+            raise InputError(
+                f"the condition on {column!r} divides {few(divided, 3)}: the release does not show how these values go "
+                "on. Name the published values, with = or IN"
+            )
+        return ValueSet.of([text for text, whole in found.items() if whole])
 
     def _check_limits(self, column: str, values: ValueSet) -> None:
         """Refuse to distinguish values beyond a top or bottom code, which are published as one value."""
@@ -159,7 +188,10 @@ class _Settling:
         """Texts of a column: known ones, and the leaves of nodes."""
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
-            return values
+            if not self._is_masked(column):
+                return values
+            found = self._of_masked(column, values.__contains__, lambda start: _has_all(values, start))
+            return found | ValueSet.of([None]) if None in values else found
         asked = [text_of(value) for value in pieces.values]
         below = self._below(column)
         known = self._known(column)
@@ -196,9 +228,10 @@ class _Settling:
         if any(_touches(support, values) for support in supports):
             kind = self.evidence.asked_kinds[column]
             if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
+                low, high = ("1", "2") if kind == "float" else ("'2024-05-01'", "'2024-05-02'")
                 self.notes.append(
                     f"column {column!r} is continuous, so people with one exact value cannot be counted: ask for a "
-                    "range of values, with BETWEEN"
+                    f"range of values, as in {column} >= {low} AND {column} < {high}"
                 )
             return
         self.notes.append(
@@ -283,6 +316,14 @@ def _touches(support: Support, values: ValueSet) -> bool:
         if start <= inner.high and stop >= inner.low:
             return True
     return False
+
+
+def _has_all(values: ValueSet, start: str) -> bool | None:
+    """Whether a set has all texts with a beginning; None if it has only some of them."""
+    extent = ValueSet.between(start, start + chr(0x10FFFF))
+    if not (extent & ~values).has_values:
+        return True
+    return None if (extent & values).has_values else False
 
 
 def _in_words(values: ValueSet) -> str:

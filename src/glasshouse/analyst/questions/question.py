@@ -110,6 +110,23 @@ class Like:
                 return False
         return all(sign == ("any",) for sign in signs[place:])
 
+    def fits_all(self, start: str) -> bool | None:
+        """Whether all texts with a beginning match the pattern, whatever is asked for; None if only some may.
+
+        >>> like = Like("icd", "F10.%")
+        >>> [like.fits_all(start) for start in ("F10.1", "F1", "E11.")]
+        [True, None, False]
+        """
+        signs = _signs(self.pattern.casefold() if self.any_case else self.pattern, self.escape)
+        text = start.casefold() if self.any_case else start
+        fixed = "".join(sign for sign in signs if isinstance(sign, str)) if ("one",) not in signs else ""
+        ends = [sign for sign in signs if not isinstance(sign, str)] == [("any",)] == signs[-1:]
+        if ends and text.startswith(fixed):
+            return True
+        at = next((i for i, sign in enumerate(signs) if not isinstance(sign, str)), len(signs))
+        known = "".join(str(sign) for sign in signs[:at])
+        return None if text.startswith(known[: len(text)]) else False
+
 
 def _signs(pattern: str, escape: str) -> list[str | tuple[str]]:
     found: list[str | tuple[str]] = []

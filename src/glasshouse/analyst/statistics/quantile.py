@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.questions.question import And, Measure, Question, Test
 from glasshouse.errors import InputError
@@ -71,7 +73,7 @@ class Counts:
         """Estimate the value at a rank."""
         everybody = self._count(~ValueSet.of([None]))
         n_people = everybody.value
-        if not self.values or not isfinite(n_people) or n_people <= _NEAR:
+        if not len(self.values) or not isfinite(n_people) or n_people <= _NEAR:
             return Estimate.normal(float("nan"), float("nan"))
         spread = everybody.error**2
 
@@ -161,18 +163,6 @@ def _candidates(evidence: Evidence, column: str) -> Sequence[Any]:
     low, high = min(ends), max(ends)
     if evidence.asked_kinds[column] == "integer":
         return range(int(low), int(high) + 1)
-    return cast("Sequence[Any]", _Grid(low, high))
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Equally spaced points of a range, computed when needed."""
-
-    low: float
-    high: float
-
-    def __len__(self) -> int:
-        return _STEPS + 1
-
-    def __getitem__(self, at: int) -> float:
-        return self.low + (self.high - self.low) * (at / _STEPS)
+    return cast(
+        "Sequence[Any]", np.union1d(np.linspace(low, high, _STEPS + 1), ends)
+    )  # nobody is between single values

@@ -101,14 +101,19 @@ class Sketch:
     def values(self, number: int = 0) -> list[tuple[Any, int]]:
         """The values of a sensitive column, and how many people have each, the most frequent first; None is missing.
 
+        Where people have sets of values, these are single values, of which principles speak.
+
         >>> import glasshouse as gh
         >>> Sketch.of(gh.synthetic.hospital(500, seed=1)).values()[0]
         ('influenza', 56)
         """
         column = self.kinds.table.sensitive[number]
         counts = np.bincount(column.codes, self.kinds.counts, minlength=column.domain.size).astype(np.int64)
+        if column.domain.members is not None:
+            owner, single = column.domain.members.values_of(np.arange(len(counts)))
+            counts = np.bincount(single, counts[owner], minlength=column.domain.singles.size).astype(np.int64)
         order = np.argsort(-counts, kind="stable").astype(np.int32)
-        shown = column.domain.decode(order).to_pylist()
+        shown = column.domain.singles.decode(order).to_pylist()
         return [(value, int(counts[code])) for value, code in zip(shown, order, strict=True) if counts[code]]
 
     def requirement(self, principle: Principle) -> Requirement:

@@ -59,6 +59,8 @@ def readings_of(values: pa.Array | pa.ChunkedArray, name: str) -> tuple[Reading,
 
     >>> [reading.bins or "categorical" for reading in readings_of(pa.array([0, 1, 1, 0]), "ill")]
     ['categorical']
+    >>> [reading.bins or "categorical" for reading in readings_of(pa.array([0.0, 1.0, None]), "ill")]
+    ['categorical']
     >>> [reading.bins for reading in readings_of(pa.array([21_400.5, 38_000, 45_000, 90_100]), "income")]
     ['intervals:10000', 'quantiles:5']
     >>> [reading.bins or "categorical" for reading in readings_of(pa.array([*range(110, 510, 10)] * 3), "occupation")]
@@ -78,22 +80,25 @@ def readings_of(values: pa.Array | pa.ChunkedArray, name: str) -> tuple[Reading,
 
 
 def _of_numbers(values: Any, name: str) -> Iterator[Reading]:
+    """Whole numbers are told by the values: with gaps, programs write them as 0.0 and 1.0."""
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    amounts = numbers[np.isfinite(numbers)]
+    whole = len(amounts) == len(numbers) and bool((amounts == np.floor(amounts)).all())
     distinct = len(pc.unique(values))
     words = f"Its {counted(distinct, 'number is', 'different numbers are')} treated as codes, not as amounts."
-    if pa.types.is_integer(values.type) and distinct <= MOST_CODES:
+    if whole and distinct <= MOST_CODES:
         yield Reading(words=words, categorical=True)
         return
-    amounts = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    amounts = amounts[np.isfinite(amounts)]
     if len(amounts):
         low, high = np.percentile(amounts, _MOST).tolist()
         if high <= low:
             low, high = float(amounts.min()), float(amounts.max())
-        width = _round_number((high - low) / _INTERVALS, whole=pa.types.is_integer(values.type))
+        step = float(np.diff(np.unique(amounts)).min(initial=np.inf)) if whole else 0.0
+        width = _round_number((high - low) / _INTERVALS, above=step)
         if width is not None:
             yield Reading(words=f"Its amounts are read as intervals of {width}.", bins=f"intervals:{width}")
     yield from _of_quantiles()
-    if distinct <= _MOST_LISTED and _may_be_codes(values, name):
+    if whole and distinct <= _MOST_LISTED and _may_be_codes(values, name):
         only = (
             "Choose this only if the numbers stand for things, such as diseases or occupations: numbers that are close "
             "to each other count as different values."
@@ -103,8 +108,6 @@ def _of_numbers(values: Any, name: str) -> Iterator[Reading]:
 
 def _may_be_codes(values: Any, name: str) -> bool:
     """Whether whole numbers may be codes: most of them repeat, and the column's name does not mean an amount."""
-    if not pa.types.is_integer(values.type):
-        return False
     counts = pc.value_counts(values).field("counts")
     if 2 * pc.sum(pc.greater(counts, 1)).as_py() < len(counts):
         return False
@@ -127,15 +130,17 @@ def _of_quantiles() -> Iterator[Reading]:
     yield Reading(words=words, bins="quantiles:5")
 
 
-def _round_number(width: float, *, whole: bool) -> str | None:
+def _round_number(width: float, *, above: float) -> str | None:
     """The nearest 1, 2 or 5 times a power of ten, as a decimal; None where there is no width.
 
-    >>> _round_number(4300.0, whole=True), _round_number(0.034, whole=False), _round_number(0.3, whole=True)
-    ('5000', '0.05', '1')
+    It is larger than ``above``: whole numbers in intervals of 1 would be as different as before.
+
+    >>> _round_number(4300.0, above=1), _round_number(0.034, above=0), _round_number(0.3, above=1)
+    ('5000', '0.05', '2')
     """
     if not 1e-9 < width < 1e15:
         return None
-    power = Fraction(10) ** floor(log10(width))
-    near = min((step * power for step in (1, 2, 5, 10)), key=lambda one: abs(log10(float(one)) - log10(width)))
-    near = max(near, Fraction(1)) if whole else near
+    power = Fraction(10) ** floor(log10(max(width, above)))
+    large = [step * power for step in (1, 2, 5, 10) if step * power > above]
+    near = min(large, key=lambda one: abs(log10(float(one)) - log10(width)))
     return f"{near.numerator}" if near.denominator == 1 else f"{float(near):.10f}".rstrip("0")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["database_format", "read_database_file"]
 
 _TITLES = {"sqlite": "SQLite database", "duckdb": "DuckDB database"}
+_OF_TIME = re.compile(r"(DATE|DATETIME|TIMESTAMP)\b", re.IGNORECASE)
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1",
     "duckdb": "SELECT table_name FROM information_schema.tables ORDER BY 1",
@@ -82,9 +84,30 @@ def _read(
     chosen = choose(names)
     places = [names.index(name) for name in chosen]
     rows = cursor.fetchall()
-    return pa.table(
-        {name: column_of_values([row[i] for row in rows], name) for name, i in zip(chosen, places, strict=True)}
-    )
+    columns = {name: column_of_values([row[i] for row in rows], name) for name, i in zip(chosen, places, strict=True)}
+    types = _declared_types(connection, statement)
+    dated = {name for name, i in zip(chosen, places, strict=True) if _OF_TIME.match(types[i] if types else "")}
+    return pa.table({name: _times_in(column) if name in dated else column for name, column in columns.items()})
+
+
+def _declared_types(connection: sqlite3.Connection, statement: str) -> list[str]:
+    """The types with which the columns of a result were declared; SQLite itself knows no dates, and keeps texts."""
+    try:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"CREATE TEMP VIEW shown AS {statement}")
+        return [kind or "" for _, _, kind, *_ in connection.execute("PRAGMA table_info(shown)")]
+    except sqlite3.Error:
+        return []
+
+
+def _times_in(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Texts as dates or times, if all of them are."""
+    if not pa.types.is_string(column.type):
+        return column
+    for kind in (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        with suppress(pa.ArrowInvalid):
+            return column.cast(kind)
+    return column
 
 
 def _statement(path: Path, kind: str, connection: Any, selected: Mapping[str, str | None]) -> str:

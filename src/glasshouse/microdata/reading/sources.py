@@ -264,7 +264,7 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
         if path.is_dir():
             raise SourceError(f"{given} is a folder: give a file in it", source=source)
         if not path.exists():
-            raise SourceError(f"there is no file {given}{_near(path)}", source=source)
+            raise SourceError(f"there is no file {given}{near_name(path)}", source=source)
         if not path.is_file():
             raise SourceError(f"{given} is not an ordinary file: save its content to one", source=source)
     except OSError as error:
@@ -272,7 +272,7 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _near(path: Path) -> str:
+def near_name(path: Path) -> str:
     """Suggest a similar name."""
     if not path.parent.is_dir():
         return f": there is no folder {path.parent} either"

@@ -366,6 +366,10 @@ def _present(values: pa.Array) -> pa.Array:
 
 
 def _unreadable(path: str | Path, error: Exception) -> SourceError:
+    if isinstance(error, FileNotFoundError):
+        from glasshouse.microdata.reading.sources import near_name
+
+        return SourceError(f"there is no file {path}{near_name(Path(path))}", source=path)
     wrong_encoding = isinstance(error, UnicodeDecodeError)
     reason = "is not text in the encoding asked for" if wrong_encoding else f"cannot be read: {error}"
     return SourceError(f"the taxonomy {Path(path).name!r} {reason}", source=path)

@@ -53,9 +53,10 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
         if found["people_above"] is None
         else f" {counted(found['people_above'], 'is', 'are')} above {found['limit']}."
     )
+    protected = "protected " if "unprotected" in found else ""
     said = (
-        f"{counted(sum(people), 'person')}: the value that the attacker finds most probable for a person has a "
-        f"probability of {found['median']:.4f} in the median, and of {found['largest']:.4f} at most.{above}"
+        f"{counted(sum(people), 'person')}: the {protected}value that the attacker finds most probable for a person "
+        f"has a probability of {found['median']:.4f} in the median, and of {found['largest']:.4f} at most.{above}"
     )
     title = f"The attacker's probabilities, by people: {found['adversary']}"
     return drawing(_WIDTH, height, title, said, parts, name=name, style=style)

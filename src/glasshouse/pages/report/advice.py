@@ -65,8 +65,8 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         verb = "may have" if above["how"] == "bound" else "has" if n == 1 else "have"
         how = "" if above["how"] in ("exact", "bound") else f" ({HOW[above['how']]})"
         what = (
-            f"For {WHO[found['adversary']]}, {n:,} of {counted(of, 'person')} {verb} a value of "
-            f"{found['column']} with a "
+            f"For {WHO[found['adversary']]}, {n:,} of {counted(of, 'person')} {verb} a "
+            f"{'protected ' if 'unprotected' in found else ''}value of {found['column']} with a "
             f"probability of more than {limit}, up to {above['largest']:.4f}{how}"
         )
         knows = "if the attacker also knows which value was so frequent that some people with it had to be left out"

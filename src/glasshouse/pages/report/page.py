@@ -153,6 +153,8 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if limit is not None:
         yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
     yield "largest probability", f"{found['largest']:.4f}"
+    if "unprotected" in found:
+        yield "largest probability of a value that is not protected", f"{found['unprotected']:.4f}"
     own, not_known = (
         found.get("unless_known"),
         "if the attacker does not know which value was so frequent that some people with it had to be left out",

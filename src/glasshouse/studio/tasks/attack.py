@@ -382,6 +382,7 @@ def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[
         "attack": asked["attack"],
         **{name: summary[name] for name in ("people", "largest", "median", "limit", "people_above", "people_unknown")},
         "unless_known": summary.get("unless_known"),
+        "protects_some": bool(found.protected),
         "how": HOW.get(summary["how"], summary["how"]),
         "error": found.error,
         "figure": belief_figure(summary, "everybody"),
@@ -395,7 +396,8 @@ def _exposed(found: Posterior) -> list[dict[str, Any]]:
     """The people about whom an attacker learns most, with explanations."""
     import numpy as np
 
-    people, most = found.reached, found.once_known or found
+    people, found = found.reached, found.compared
+    most = found.once_known or found
     n = min(_MOST_EXPOSED, len(people))
     some = np.argpartition(-people, n - 1)[:n] if n else np.empty(0, np.int64)
     rows = some[np.lexsort((some, -people[some]))]
@@ -430,7 +432,7 @@ def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
     true = None if column is None else _text(column.domain.listed()[column.codes[row]])
     limit = None if found.limit is None else (str(found.limit), float(found.limit))
     why = found.reason(kind, int(found.codes[order[0]])) if order else found.explain(knowledge.name(row))
-    most = float(found.reached[row])
+    own, most = float(found.compared.largest[kind]), float(found.reached[row])
     return {
         "row": row,
         "person": _name(knowledge, row),
@@ -440,14 +442,17 @@ def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
         "n_more": max(0, len(bars) - _MOST_BARS),
         "presence": float(found.presence[kind]),
         "limit": None if limit is None else limit[0],
-        "above": bool(bars and limit is not None and bars[0][1] > limit[1] * (1 + 1e-9)),
-        "once_known": most if most > found.largest[kind] else None,
+        "protected": own if found.protected else None,
+        "above": limit is not None and own > limit[1] * (1 + 1e-9),
+        "once_known": most if most > own else None,
         "above_once_known": limit is not None and most > limit[1] * (1 + 1e-9),
         "why": why,
         "places": _places(found, contents, row),
         "known": row in knowledge.corrupted_rows(),
         "true": true,
-        "figure": person_figure(bars[:_MOST_BARS], limit, true, name="person") if bars else None,
+        "figure": person_figure(bars[:_MOST_BARS], None if found.protected else limit, true, name="person")
+        if bars
+        else None,
         "how": found.how,
     }
 
