@@ -321,3 +321,22 @@ def test_an_attack_that_is_called_by_itself_reads_the_tree_that_a_release_carrie
         alone, asked = chosen.attack(release, knowledge), gh.attack(release, chosen, knowledge=knowledge)
         assert (alone.of(0), alone.present(1)) == (asked.of(0), asked.present(1))
         assert alone.present(0) > 0
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_of_designated_values_only_these_are_compared_and_all_are_shown(k: int) -> None:
+    people = {"age": [20, 30] * 20, "ill": ["HIV" if i in (0, 2) else "flu" for i in range(40)]}
+    table = gh.read(people, quasi=["age"], sensitive="ill")
+    asked: gh.Principle = gh.DesignatedLDiversity(ell=5, values=("HIV",))
+    asked = gh.AllOf(principles=(asked, gh.KAnonymity(k=k))) if k else asked
+    release = gh.publish(table, principle=asked, method=gh.Mondrian(), recoding=gh.Boxes())
+    found = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    alone = gh.attack(release, knowledge=gh.Knowledge(external=gh.read({"age": [30]}, quasi=["age"])))
+
+    assert found.of(0) == {"flu": 0.9, "HIV": 0.1}
+    assert found.compared.of(0) == {"HIV": 0.1}
+    assert (found.worst().value, found.worst().belief, found.unprotected) == ("HIV", 0.1, 1.0)
+    assert (found.exceeds(0.2), found.exceeds(0.05), len(found.above(0.05))) == (False, True, 20)
+    assert found.limit == (None if k else Fraction(1, 5))
+    assert (alone.of(0), alone.worst().belief) == ({"flu": 1.0}, 0.0)
+    assert "the largest is 1.0000" in str(alone)
