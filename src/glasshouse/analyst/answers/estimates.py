@@ -19,7 +19,7 @@ hypergeometric, and where all records of a group share a box it is binomial: bot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,9 +61,15 @@ class Estimate:
             float(value), error, float(max(least, value - _WIDTH * error)), float(min(most, value + _WIDTH * error))
         )
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether nothing is known but that the number is at most, or at least, one end of the interval."""
+        return isnan(self.value) and (isfinite(self.low) or isfinite(self.high))
+
     def __str__(self) -> str:
         if isnan(self.value):
-            return "no value"
+            most = f"at most {_digits(self.high, 4)}" if isfinite(self.high) else "no value"
+            return f"at least {_digits(self.low, 4)}" if isfinite(self.low) else most
         return f"{_digits(self.value, 4)} ± {_digits(_WIDTH * self.error, 2)}"
 
 

@@ -11,7 +11,7 @@ from glasshouse.analyst.answers.answer_rows import Answer
 from glasshouse.analyst.answers.estimates import Estimate
 from glasshouse.analyst.questions.question import And, Measure, Not, Question, Test
 from glasshouse.analyst.statistics.quantile import quantile
-from glasshouse.analyst.statistics.range_measure import RANGES, between_ends, check_summed, quantile_of_ranges
+from glasshouse.analyst.statistics.range_measure import OPEN, RANGES, between_ends, check_summed, quantile_of_ranges
 from glasshouse.analyst.statistics.row_choice import chosen_rows
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.supports.value_sets import ValueSet
@@ -159,7 +159,10 @@ class _Composite:
         estimate = quantile_of_ranges if measure.of_ranges else quantile
         if measure.of_ranges:
             self._notes[RANGES.format(column=repr(measure.column))] = None
-        return {key: estimate(self.evidence, And((where, *_fixed(columns, key))), measure, asked) for key in counts}
+        rows = {key: estimate(self.evidence, And((where, *_fixed(columns, key))), measure, asked) for key in counts}
+        if any(row.is_bound for row in rows.values()):
+            self._notes[OPEN.format(column=repr(measure.column))] = None
+        return rows
 
     def _asked(self, measures: tuple[Measure, ...], where: Condition, columns: tuple[str, ...]) -> Answer:
         found = self.ask(Question(measures, where, columns))

@@ -8,7 +8,8 @@ goes from the lower end of the first to the upper end of the second. The estimat
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from dataclasses import replace
+from math import inf, isinf, isnan, nan
 from typing import TYPE_CHECKING, Final
 
 from glasshouse.analyst.answers.estimates import Estimate
@@ -24,12 +25,18 @@ if TYPE_CHECKING:
     from glasshouse.analyst.questions.question import Condition, Measure, Question
     from glasshouse.supports.evidence import Evidence
 
-__all__ = ["RANGES", "between_ends", "check_summed", "quantile_of_ranges"]
+__all__ = ["OPEN", "RANGES", "between_ends", "check_summed", "quantile_of_ranges"]
 
 _WIDTH: Final = 1.959963984540054
 RANGES: Final = (
     "{column} contains ranges of numbers: an interval goes from the answer if everybody is at the lower end of the "
     "range to the answer if everybody is at the upper end, and the estimate is the middle"
+)
+
+
+OPEN: Final = (
+    "{column} contains ranges that are open at one end: a quantile that may lie in one of them has only a bound, at "
+    "most or at least"
 )
 
 
@@ -74,9 +81,5 @@ def quantile_of_ranges(
         found.append(counts.quantile(measure.at, between=measure.between))
     estimate = between_ends(*found)
     somebody = not isnan(found[0].value)
-    if somebody and (isinf(estimate.low) or isinf(estimate.high)):
-        raise InputError(
-            f"a quantile of {measure.column!r} may lie in a range that is open at one end. Ask for another share, or "
-            "count the people in each range with COUNT(*) and GROUP BY"
-        )
-    return estimate
+    is_open = somebody and (isinf(estimate.low) or isinf(estimate.high))
+    return replace(estimate, value=nan, error=inf) if is_open else estimate
