@@ -350,5 +350,5 @@ def test_a_file_in_an_archive_is_a_table_only_if_its_name_says_so(tmp_path: Path
     if name.endswith(".csv"):
         assert gh.read(path, quasi=["age"], sensitive="ill").n_tuples == 2
         return
-    with pytest.raises(gh.SourceError, match=r"people.zip \(people.jsonl\) is a text file"):
+    with pytest.raises(gh.SourceError, match=r"people.zip \(people.jsonl\) is JSON"):
         gh.read(path, quasi=["age"], sensitive="ill")

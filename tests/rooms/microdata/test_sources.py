@@ -1101,8 +1101,12 @@ def test_damaged_files_are_told(name: str, tmp_path: Path) -> None:
         (b"BZh91AY", "people.csv.bz2", "bzip2"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.bin", "is neither Parquet nor Arrow IPC nor text"),
         (b"\x01\x02\x00\x03\x04" * 50, "people.csv", "is neither Parquet nor Arrow IPC nor text"),
-        (b'{"a": 1}\n', "people.json", "its name does not end like that of a table"),
-        (gzip.compress(b'{"a": 1}\n', mtime=0), "people.json.gz", "its name does not end like that of a table"),
+        (b'{"a": 1}\n', "people.json", "is JSON, which is not read: save the table as CSV or Parquet"),
+        (
+            gzip.compress(b'{"a": 1}\n', mtime=0),
+            "people.json.gz",
+            "is JSON, which is not read: save the table as CSV or Parquet",
+        ),
     ],
 )
 def test_files_of_another_kind_are_told(content: bytes, name: str, what: str, tmp_path: Path) -> None:

@@ -467,6 +467,8 @@ def refuse_foreign(
         )
     suffixes = [suffix.lower() for suffix in (member or path).suffixes]
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
+    if last in (".json", ".jsonl", ".ndjson") and delimiter is None:
+        raise SourceError(f"{path} is JSON, which is not read: save the table as CSV or Parquet", source=path)
     if last not in _TEXT_SUFFIXES and delimiter is None:
         raise SourceError(
             f"{path} is a text file, but its name does not end like that of a table (such as .csv): if it is a table, "
