@@ -192,6 +192,35 @@ def test_hostile_names_and_values_are_shown_and_do_nothing(studio: Studio, page:
     assert page.title() == "Data - Glasshouse studio"
 
 
+def test_changes_are_saved_one_after_the_other_and_the_last_counts(studio: Studio, page: Any) -> None:
+    page.goto(studio.address)
+    page.get_by_label("How many patients").fill("400")
+    page.get_by_role("button", name="Open the example table").click()
+    standing, outdated = page.locator("#standing"), page.locator("#standing[inert]")
+    standing.get_by_text("People with a unique combination of values").wait_for()
+    saves: list[Any] = []
+    page.route("**/data/columns/live", lambda route: saves.append(route))  # each save is held until it may go on
+
+    for role in ("none", "quasi", "none"):
+        page.locator(f"#column-3 input[value={role}]").check()
+    outdated.wait_for()  # what is shown belongs to earlier roles: it cannot be clicked
+    page.wait_for_timeout(200)
+    assert len(saves) == 1
+    saves[0].continue_()
+    while len(saves) < 2:
+        page.wait_for_timeout(20)
+    saves[1].continue_()
+    outdated.wait_for(state="detached")
+    assert len(saves) == 2, "of the changes that waited, only the last state is sent"
+    standing.get_by_text("Others may know age and sex.").wait_for()
+
+    page.locator("#column-3 input[value=quasi]").check()
+    while len(saves) < 3:
+        page.wait_for_timeout(20)
+    saves[2].abort()
+    standing.get_by_text("The studio does not answer any more").wait_for()
+
+
 # --- without one ------------------------------------------------------------------------------------------------------
 
 
@@ -349,6 +378,11 @@ def test_missing_values_and_amounts_are_decided_on(client: httpx.Client, tmp_pat
     text = settled(client)
     assert "Open:" in text
     number = {"of": given["of"], "column": "2", "name": "look-alikes"}
+    client.post("/data/columns", data={**given, "role-0": "none", "role-1": "quasi", "role-2": "sensitive"})
+    answer = client.post("/data/caution", data={**number, "what": "accept"})
+    assert answer.status_code == 400
+    assert "is being checked again after a change" in answer.text
+    settled(client)
     client.post("/data/caution", data={**number, "what": "accept"})
     assert "Accepted:" in settled(client)
     client.post("/data/caution", data={**number, "what": "withdraw"})

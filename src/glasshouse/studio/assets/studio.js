@@ -2,6 +2,7 @@
 
 const script = document.documentElement;
 script.classList.add("scripted");
+const silent = "The studio does not answer any more. Start it again in the terminal.";
 
 // --- that a page is open: work goes on while another step is looked at ---------------------------------------------
 
@@ -41,7 +42,7 @@ function follow(section) {
   source.onerror = gone;
 
   function gone() {
-    what.textContent = "The studio does not answer any more. Start it again in the terminal.";
+    what.textContent = silent;
     bar.removeAttribute("value");
   }
 }
@@ -81,20 +82,42 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 
 // A form can save itself whenever something in it has changed. Of some choices only one of the whole form can be made.
+// One save is under way at a time, so that an earlier state of the form never overwrites a later one; until the last
+// one is answered, nothing in the place that shows the answers can be clicked.
 for (const form of document.querySelectorAll("form[data-saves]")) {
   const place = document.getElementById(form.dataset.into);
-  let latest = 0;
-  form.addEventListener("change", async (event) => {
+  let saving = false;
+  let changed = false;
+  const send = () => {
+    changed = false;
+    const body = new URLSearchParams(new FormData(form));
+    return fetch(form.dataset.saves, { method: "POST", body, keepalive: body.toString().length < 60000 });
+  };
+  const save = async () => {
+    place.inert = saving = true;
+    try {
+      let answer, text;
+      do {
+        answer = await send();
+        text = await answer.text();
+      } while (changed);
+      if (answer.ok) fill(place, text);
+      else place.textContent = "This was not saved. Load the page again.";
+    } catch {
+      place.textContent = silent;
+    } finally {
+      place.inert = saving = false;
+    }
+  };
+  form.addEventListener("change", (event) => {
     const only = event.target.dataset.only;
     for (const other of only ? form.querySelectorAll(`[data-only="${only}"]:checked`) : []) {
       if (other !== event.target) form.querySelector(`[name="${other.name}"][value="${other.dataset.otherwise}"]`).checked = true;
     }
-    const own = ++latest;
-    const body = new URLSearchParams(new FormData(form));
-    const answer = await fetch(form.dataset.saves, { method: "POST", body, keepalive: body.toString().length < 60000 });
-    const text = await answer.text();
-    if (answer.ok && own === latest) fill(place, text);
+    changed = true;
+    if (!saving) save();
   });
+  addEventListener("pagehide", () => { if (changed) send(); });
 }
 for (const form of document.querySelectorAll("form[data-waits]")) {
   form.addEventListener("submit", () => { form.querySelector("button").textContent = form.dataset.waits; });

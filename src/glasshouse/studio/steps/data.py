@@ -226,7 +226,10 @@ async def _caution(request: Request) -> Response:
             raise InputError("this form was about another table: load the page again")
         column = seen["columns"][column_of(form.get("column", [""])[0], seen)]["name"]
         name, what = form.get("name", [""])[0], form.get("what", [""])[0]
-        known = {caution["name"] for caution in _standing(desk, seen)["cautions"] if caution["column"] == column}
+        standing = _standing(desk, seen)
+        if standing["state"] == "running":
+            raise InputError("the table is being checked again after a change: wait for the result, then decide")
+        known = {caution["name"] for caution in standing["cautions"] if caution["column"] == column}
         if name not in known or what not in ("accept", "withdraw", "merge"):
             raise InputError("there is no such caution any more: load the page again")
     except InputError as error:
