@@ -140,6 +140,15 @@ class Evidence:
         found = {label: one for label, one in zip(labels, ranges, strict=True) if one is not None}
         return dict(sorted(found.items(), key=lambda pair: pair[1].place))
 
+    def order_of(self, name: str) -> tuple[str, ...] | None:
+        """The texts of a column in the order that was declared for them; None if there is none, or it is not known."""
+        if name in self.release.sets:
+            return None
+        if name in self.ordered:
+            return tuple(map(text_of, self.ordered[name]))
+        axis = next((column.axis for column in self.release.columns if column.name == name), None)
+        return None if axis is None or "heights" in axis else tuple(axis["order"])
+
     def ends_of(self, name: str) -> tuple[str, str]:
         """The names of two more columns: the lower and the upper ends of the ranges of a column of numbers."""
         found = []
@@ -296,11 +305,15 @@ class Evidence:
         if reader.taxonomy is not None and reader.kind == "category":
             check_cells(reader.name, reader.taxonomy, cells)
         if reader.name in self.declared.unordered and any(cell.startswith("[") for cell in cells):
-            raise InputError(
-                f"column {reader.name!r} has intervals in an order that was declared by the publisher and is not in "
-                f"the release: give the order of its values, with ordered={{{reader.name!r}: [...]}}"
-            )
+            raise self.without_order(reader.name)
         return reader.of_all(seats)
+
+    def without_order(self, name: str) -> InputError:
+        """The error if the order of a column is needed, which the release does not contain."""
+        return InputError(
+            f"the values of column {name!r} have an order that was declared by the publisher and is not in the "
+            f"release: give the order, with ordered={{{name!r}: [...]}}"
+        )
 
     def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
         """How likely a record of each seat has one of the values."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from glasshouse.analyst.answers.presence import Presence
 from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.answers.survey_weight import Deviations, Weighting, chosen_weight, deviations_of_groups
-from glasshouse.analyst.questions.asked_values import sets_note, settled
+from glasshouse.analyst.questions.asked_values import compared_order, sets_note, settled
 from glasshouse.analyst.questions.part_conditions import without_parts
 from glasshouse.analyst.questions.question import And, Question, Test, disjoint_terms
 from glasshouse.analyst.questions.sql import question_of
@@ -121,9 +121,10 @@ def query(
     (1.0, 0.0, (1.0, 1.0))
     """
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
-    question, notes = settled(
-        evidence, question_of(sql, evidence.asked_kinds, evidence.clock, evidence.labelled_ranges)
+    asked = question_of(
+        sql, evidence.asked_kinds, evidence.clock, evidence.labelled_ranges, partial(compared_order, evidence)
     )
+    question, notes = settled(evidence, asked)
     labels: tuple[int | str, ...] = ()
     if as_of is not None and question.as_of is not None and str(as_of) != str(question.as_of):
         raise InputError(

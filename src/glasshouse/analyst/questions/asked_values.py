@@ -12,7 +12,9 @@ Where a taxonomy is known, a node may be asked for: it stands for all values bel
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from glasshouse.supports.supports import Support
 
 
-__all__ = ["check_domain", "sets_note", "settled"]
+__all__ = ["check_domain", "compared_order", "sets_note", "settled"]
 
 
 def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str, ...]]:
@@ -63,6 +65,37 @@ def settled(evidence: Evidence, question: Question) -> tuple[Question, tuple[str
     return asked, tuple(dict.fromkeys(settling.notes))
 
 
+def compared_order(evidence: Evidence, column: str) -> tuple[str, ...] | None:
+    """The order in which ``<``, ``>=`` and BETWEEN compare the texts of a column; None for the alphabet.
+
+    It is refused to compare texts whose order is not in the release, and numbers that are texts, where the alphabet has
+    another order than the numbers.
+    """
+    settling = _Settling(evidence)
+    if settling.is_masked(column):
+        return None
+    order = evidence.order_of(column)
+    if order is not None:
+        return order
+    if column in evidence.declared.unordered:
+        raise evidence.without_order(column)
+    texts = settling.texts(column)
+    alphabet = sorted(texts) if texts is not None and _are_numbers(texts) else []
+    disorder = next(((a, b) for a, b in pairwise(alphabet) if float(a) > float(b)), None)
+    if disorder is not None:
+        first, then = disorder
+        raise InputError(
+            f"the values of column {column!r} are texts made of digits, and texts are compared letter by letter, so "
+            f"that {first!r} comes before {then!r}: list the values instead, as in {column} IN ({then!r}, {first!r})"
+        )
+    return None
+
+
+def _are_numbers(texts: Iterable[str]) -> bool:
+    """Whether all texts are written as numbers."""
+    return all(_NUMBER.fullmatch(text) for text in texts)
+
+
 def sets_note(column: str) -> str:
     """Say what a question about a column of sets means."""
     return f"{column!r} contains sets of values: a person is counted under every value in the person's set"
@@ -75,6 +108,9 @@ def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None
         for value in values:
             if value is not None and text_of(value) not in known:
                 raise DomainError.unknown(text_of(value), list(known), column=column)
+
+
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 @dataclass(eq=False)
@@ -91,15 +127,17 @@ class _Settling:
                 return Test(condition.column, self._sets(condition.column, members, condition.values))
             return Test(condition.column, self._values(condition.column, condition.values))
         if isinstance(condition, Like):
-            return self.condition(Test(condition.column, self._fitting(condition)))
+            found = Test(condition.column, self._fitting(condition))
+            return found if found.values.is_empty else self.condition(found)
         if isinstance(condition, Not):
             return Not(self.condition(condition.part))
         return type(condition)(tuple(self.condition(part) for part in condition.parts))
 
     def _values(self, column: str, values: ValueSet) -> ValueSet:
         if not values.cuts:
-            if values.is_empty and self.evidence.labelled_ranges(column):
-                self.notes.append(f"no published range of {column!r} fits the condition, so nobody is counted for it")
+            if values.is_empty:
+                shown = "published range" if self.evidence.labelled_ranges(column) else "value"
+                self.notes.append(f"no {shown} of {column!r} fits the condition, so nobody is counted for it")
             return values
         if self.evidence.asked_kinds[column] == "category":
             return self._texts(column, values)
@@ -132,26 +170,33 @@ class _Settling:
                 f"{next(iter(ranges.values())).told_apart(asked.column)}",
                 column=asked.column,
             )
-        if self._is_masked(asked.column):
+        if self.is_masked(asked.column):
             found = self._of_masked(asked.column, asked.fits, asked.fits_all)
             return ~found & ~ValueSet.of([None]) if asked.negated else found
-        members = self.evidence.members(asked.column)
-        known = set(members.domain.texts) - {None} if members is not None else self._known(asked.column)
+        known = self.texts(asked.column)
         if known is None:
-            listed = [support.listed() for support in self._supports(asked.column)]
-            if any(values is None for values in listed):
-                raise InputError(
-                    f"LIKE cannot be answered for column {asked.column!r}: its cells stand for texts that the release "
-                    "does not list. Ask for single values with = or IN, or pass the taxonomy of the column"
-                )
-            known = {text_of(value) for values in listed for value in values or () if value is not None}
+            raise InputError(
+                f"LIKE cannot be answered for column {asked.column!r}: its cells stand for texts that the release "
+                "does not list. Ask for single values with = or IN, or pass the taxonomy of the column"
+            )
         fitting = [text for text in sorted(known) if asked.fits(text)]
         if not fitting:
             self.notes.append(f"no published cell of {asked.column!r} fits {asked.pattern!r}: nobody is counted for it")
         found = ValueSet.of(fitting)
         return ~found & ~ValueSet.of([None]) if asked.negated else found
 
-    def _is_masked(self, column: str) -> bool:
+    def texts(self, column: str) -> frozenset[str] | None:
+        """All texts that a column has or may have; None if its cells stand for texts that the release does not list."""
+        members = self.evidence.members(column)
+        known = frozenset(members.domain.texts) - {None} if members is not None else self._known(column)
+        if known is not None:
+            return known
+        listed = [support.listed() for support in self._supports(column)]
+        if any(values is None for values in listed):
+            return None
+        return frozenset(text_of(value) for values in listed for value in values or () if value is not None)
+
+    def is_masked(self, column: str) -> bool:
         """Whether a sensitive column has values whose ends are masked, such as ``F10.*``."""
         evidence = self.evidence
         sensitive = evidence.home_of(column) in evidence.release.recipe.sensitive
@@ -188,7 +233,10 @@ class _Settling:
         """Texts of a column: known ones, and the leaves of nodes."""
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
-            if not self._is_masked(column):
+            texts = self.texts(column)
+            if texts is None or not _are_numbers(texts):
+                self.notes.append(f"texts of {column!r} are compared letter by letter, as in a dictionary")
+            if not self.is_masked(column):
                 return values
             found = self._of_masked(column, values.__contains__, lambda start: _has_all(values, start))
             return found | ValueSet.of([None]) if None in values else found

@@ -96,11 +96,12 @@ def question_of(
     columns: Mapping[str, str],
     clock: Callable[[str], Clock] | None = None,
     ranges: Callable[[str], Mapping[str, Range]] = lambda _: {},
+    order: Callable[[str], Sequence[str] | None] = lambda _: None,
 ) -> Question:
     """Read a question in SQL about columns of these kinds.
 
-    ``clock`` tells by which clock a column's times are shown, and ``ranges`` which ranges the categories of a column
-    are, if they are ranges.
+    ``clock`` tells by which clock a column's times are shown, ``ranges`` which ranges the categories of a column are,
+    if they are ranges, and ``order`` in which order its categories are compared, if that is not the alphabet.
 
     The condition has no `Not` in it, and grouping columns come in the order in which they were selected. What is no
     such question is an `InputError`: a `SchemaError` if there is no such column, a `DomainError` if a column is
@@ -112,7 +113,8 @@ def question_of(
     >>> question.measures
     (Measure(kind='count', column=None, name='count'),)
     """
-    return _Reader(columns, clock or (lambda column: Clock(column, frozenset())), ranges).question(_parsed(sql))
+    clock = clock or (lambda column: Clock(column, frozenset()))
+    return _Reader(columns, clock, ranges, order).question(_parsed(sql))
 
 
 def _edition(version: Any) -> int | str:
@@ -130,6 +132,8 @@ class _Reader:
     columns: Mapping[str, str]
     clock: Callable[[str], Clock]
     ranges: Callable[[str], Mapping[str, Range]]
+    order: Callable[[str], Sequence[str] | None]
+    places: Mapping[str, int] | None = None  # of the texts of the column that is compared, in its order
     tables: set[str] = field(default_factory=lambda: {"release"})
     as_of: int | str | None = None
 
@@ -271,12 +275,21 @@ class _Reader:
         )
 
     def _tested(self, name: str, values: Sequence[Any], make: Callable[[_Reader], ValueSet], *, in_order: bool) -> Test:
-        """A test of a column; of one with ranges, numbers or dates are compared with those in the ranges."""
+        """A test of a column.
+
+        Of one with ranges, numbers or dates are compared with those in the ranges; of one with an order, the places in
+        the order are compared.
+        """
         written = {found.written for value in values if (found := _literal(_bare(value))) is not None}
         no_text = in_order or written & {"number", "date"}
         ranges = self.ranges(name) if self.columns[name] == "category" and no_text else {}
         if not ranges:
-            return Test(name, make(self))
+            order = self.order(name) if in_order and self.columns[name] == "category" else None
+            if order is None:
+                return Test(name, make(self))
+            places = {text: place for place, text in enumerate(order)}
+            asked = make(replace(self, columns={**self.columns, name: "integer"}, places=places))
+            return Test(name, ValueSet.of([text for text, place in places.items() if place in asked]))
         one = next(iter(ranges.values()))
         if "text" in written and one.kind == "float":
             raise DomainError(
@@ -422,7 +435,14 @@ class _Reader:
         value = _literal(node)
         if value is None:
             raise self.refused(node)
-        return None if value.written == "null" else _fitting(value, name, self.columns[name], self.clock)
+        if value.written == "null":
+            return None
+        if self.places is None:
+            return _fitting(value, name, self.columns[name], self.clock)
+        text = _fitting(value, name, "category", self.clock)
+        if text not in self.places:
+            raise DomainError.unknown(text, list(self.places), column=name)
+        return self.places[text]
 
 
 # ------------------------------------------------------------------------------------------------------- literals

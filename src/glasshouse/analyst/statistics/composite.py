@@ -37,10 +37,12 @@ def composite_answer(evidence: Evidence, question: Question, ask: Ask) -> Answer
     """Answer any question by ``ask``, which answers counts, sums and averages by columns of the release."""
     if question.is_plain:
         return ask(question)
-    places = {  # of ranges, which are not ordered as texts
-        at: {label: place for place, label in enumerate(evidence.labelled_ranges(name))}
+    places = {  # of ranges and of values with an order, which are not ordered as texts
+        at: {
+            label: place for place, label in enumerate(evidence.labelled_ranges(name) or evidence.order_of(name) or ())
+        }
         for at, name in enumerate(question.group_by)
-        if name in evidence.asked_kinds
+        if evidence.asked_kinds.get(name) == "category"
     }
     return chosen_rows(_Composite(evidence, question, ask).answer(), question, places)
 
