@@ -282,8 +282,7 @@ def from_data(classes: Classes[T], data: Mapping[str, Any]) -> T:
     missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in given]
     if missing:
         raise InputError(
-            f"the {classes.what} {name!r} needs {' and '.join(missing)}: give it, such as "
-            f"gh.{cls.__name__}({missing[0]}=...)"
+            f"the {classes.what} {name!r} needs {' and '.join(missing)}, as in gh.{cls.__name__}({missing[0]}=...)"
         )
     try:
         return cls(**given)

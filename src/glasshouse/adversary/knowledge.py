@@ -98,7 +98,8 @@ class Knowledge:
         for given in self.joint.values():
             if not isinstance(given, Mapping) or not all(isinstance(k, tuple) and len(k) == 2 for k in given):
                 raise InputError(
-                    "joint must give for a column how often pairs of values occur together: {'drug': {('flu', 'x'): 2}}"
+                    "joint must give for another sensitive column how often pairs occur together, each as (value "
+                    "of the attacked column, value of the other column): {'drug': {('flu', 'x'): 2}}"
                 )
             for weight in given.values():
                 _exact(weight, "joint")

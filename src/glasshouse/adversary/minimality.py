@@ -142,8 +142,8 @@ class Minimality(Attack):
         board = _Board.of(task)
         if (self.scheme or ("local" if board.shared else "global")) == "local":
             notes.append(
-                "under local recoding the minimality attack learns no more than the groups show, because minimality "
-                "depends only on the values of the groups: these are the probabilities without it"
+                "under local recoding, the fact that no group could be divided further reveals nothing beyond the "
+                "values of each group: these are the probabilities of an attacker who does not use this fact"
             )
             linked = Removal().believe(task)
             notes = list(dict.fromkeys([*linked.notes, *notes]))
@@ -361,9 +361,10 @@ class _Group:
                     self.joint[i][value] += ways * n
         if not self.total:
             raise InputError(
-                "this release is not minimal for any table of these people: the method does not make minimal "
-                "releases under global recoding, or the people, the principle or the known values of people "
-                "(corrupted=) are not those of the release"
+                "no table of these people could have led to this release if groups were divided as far as the "
+                "principle allows: check that the people, the principle and the known values of people (corrupted=) "
+                "are those of the release. If they are, the method does not divide groups so far: use another attack, "
+                "such as linking"
             )
 
     def _worlds(
@@ -438,7 +439,7 @@ class _Group:
         seats = self.board.seats
         texts = (*self.board.task.knowledge.external.column(seats.quasi[axis]).domain.texts, "missing")
         return (
-            f"the group at {seats_in_words(seats, next(iter(self.seats)))} was not divided between "
+            f"the group with the cells {seats_in_words(seats, next(iter(self.seats)))} was not divided between "
             f"{seats.quasi[axis]} {texts[below]} and {texts[above]}, because one of the two parts would have "
             "violated the principle"
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts about people who were left out of a release because of their values, to whom the guarantee does not apply.
 
-People who were left out at random, so that the others can be divided evenly, are not among them.
+People who were left out at random, so that the rest can be divided evenly, are not among them.
 """
 
 from __future__ import annotations

@@ -70,9 +70,10 @@ DEPARTURES = (
     "because their relative error is not defined.",
     "Taxonomies have the heights of Table 6, counted in levels with the root and the values. The paper does not say "
     "what is in them; ours follow common sense (`glasshouse.papers.data`).",
-    "d is the number of quasi-identifiers, and qd is how many of them a question asks about. The paper does not "
-    "say what qd is in Figure 4, nor what d is in Figures 7 and 9: here qd = d and d = 5. Where the number of "
-    "records is not varied, it is 0.6 times the largest, as in the paper (300,000 of 500,000).",
+    "d is the number of quasi-identifiers, qd is how many of them a question asks about, and s is the share of all "
+    "combinations of values for which it asks. The paper does not say what qd is in Figure 4, nor what d is in "
+    "Figures 7 and 9: here qd = d and d = 5. Where the number of records is not varied, it is 0.6 times the largest, "
+    "as in the paper (300,000 of 500,000).",
     "*Independence* is our addition: the exact quasi-identifiers and the sensitive column, without any link between "
     "them.",
     "Pages of the disk are counted by the rules in the documentation of `glasshouse.papers.anatomy`. The paper "

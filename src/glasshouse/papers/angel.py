@@ -56,6 +56,7 @@ DEPARTURES = (
     "l goes from 2 to 10 in steps of 2, t from 0.1 to 0.5, and the volume (the share of all combinations of values "
     "that a question covers) from 3 to 10 % in steps of 1; the paper gives only the smallest and the largest "
     "volume. t-closeness uses equal distances, because occupations have no order.",
+    "In Table 9, GT is one table of all columns, and GT_i is a table of its own for each combination of columns.",
     "The KL-divergence is KL(true distribution || reconstructed distribution), in nats.",
     "*Independence* is our addition: the exact quasi-identifiers and the sensitive column, without any link between "
     "them.",

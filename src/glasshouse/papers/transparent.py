@@ -61,6 +61,8 @@ DEPARTURES = (
     "*Independence* is our addition: the answers of two tables without any link, the exact quasi-identifiers and the "
     "sensitive column by itself. A method that is no better than this has shown nothing about how the two depend on "
     "each other.",
+    "In the figures, qd is how many quasi-identifiers a question asks about, and s is the share of all combinations of "
+    "values for which it asks.",
     "Times are processor seconds on one thread, to divide a table and to write its boxes; larger tables are copies of "
     "the first, as in the paper.",
     "The paper uses words where a check needs numbers. Here *almost the same utility* means at most 1.5 times the "

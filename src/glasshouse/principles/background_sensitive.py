@@ -281,8 +281,8 @@ probability above 0.1 before the release
         value = column or "sensitive value"
         if self.rho2 is None:
             return (
-                f"the largest probability after the release of a statement about a person's {value} that had at most "
-                f"{plain(self.rho1)} before it"
+                f"the largest probability that a statement about a person's {value} has after the release, if it had "
+                f"at most {plain(self.rho1)} before it"
             )
         return (
             f"any statement about a person's {value} that had a probability of at most {plain(self.rho1)} before the "

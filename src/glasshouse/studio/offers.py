@@ -172,7 +172,7 @@ _LISTED = (
         fields=(
             Field(
                 choice="entropy_ell", parameter="ell", usual="3",
-                label="l: as uncertain as one of l equally frequent values",
+                label="l: as uncertain, on average, as with l equally frequent values",
                 kind="number", low="1.1", high="20", step="0.1",
             ),
         ),

@@ -445,8 +445,8 @@ class Found:
             ),
             checks=(*self.checks(), *more),
             counting=(
-                "a group consists of the rows with equal values in all of these columns, and these rows must follow "
-                "each other; every row counts as one person",
+                "a group consists of the rows with equal quasi-identifiers, which stand directly below each other; "
+                "every row counts as one person",
                 "the tables were read in batches, in the order of their rows and files",
             ),
         )

@@ -205,7 +205,7 @@ def test_two_enumerations_of_one_name_and_other_labels_give_no_order(database: D
     opened = open_source(database.address, query="SELECT 'none'::pain AS x")
 
     assert not opened.orders
-    assert any("several types are named pain" in notice for notice in opened.notices)
+    assert any("the database has several enumerations pain" in notice for notice in opened.notices)
 
 
 def test_other_encodings_of_the_server_are_converted(make_database: Callable[..., Database]) -> None:

@@ -108,7 +108,7 @@ def test_a_principle_for_each_column_may_be_named_by_text() -> None:
         ({"principle": "1-diversity"}, "ell must be an integer >= 2"),
         ({"principle": {"disease": "3-divers"}}, "no principle '3-divers'"),
         ({"method": "miror"}, "no method 'miror': did you mean 'mirror'"),
-        ({"method": "refined"}, r"needs coarse: give it, such as gh\.Refined\(coarse="),
+        ({"method": "refined"}, r"needs coarse, as in gh\.Refined\(coarse="),
         ({"recoding": "angle"}, "no recoding 'angle': did you mean 'angel'"),
         ({"recoding": {"name": "angel", "l": 3}}, "'angel' has no parameter 'l': it has k, marginals, cells"),
     ],

@@ -154,9 +154,10 @@ class _OneTable:
         inside = [(own, n) for (who, own), n in self.fit.of_value.items() if who in fitting]
         others = sum(n for own, n in inside if own != code)
         return (
-            f"{having:,} of {counted(of, 'record')} of the groups at {shown} {'has' if having == 1 else 'have'} "
-            f"{value}. The attacker already knows the values of {counted(sum(n for _, n in inside), 'person')} in the "
-            f"table who may be in these groups, and {others:,} of them {'has' if others == 1 else 'have'} another value"
+            f"{having:,} of {counted(of, 'record')} in the groups with the cells {shown} "
+            f"{'has' if having == 1 else 'have'} {value}. The attacker already knows the values of "
+            f"{counted(sum(n for _, n in inside), 'person')} in the table who may be in these groups, and {others:,} "
+            f"of them {'has' if others == 1 else 'have'} another value"
         )
 
     def _beliefs(self) -> Found:

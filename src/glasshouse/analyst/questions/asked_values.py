@@ -209,8 +209,9 @@ class _Settling:
         divided = [text for text, whole in found.items() if whole is None]
         if divided:
             raise InputError(
-                f"the condition on {column!r} divides {few(divided, 3)}: the release does not show how these values go "
-                "on. Name the published values, with = or IN"
+                f"the condition on {column!r} is true for only some of the texts that {few(divided, 3)} may stand for: "
+                "their ends were replaced by stars, and the release does not show them. Ask for the published values "
+                "as they are, with = or IN"
             )
         return ValueSet.of([text for text, whole in found.items() if whole])
 

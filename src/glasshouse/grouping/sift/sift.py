@@ -92,9 +92,9 @@ class Sift(Method):
 
     name: ClassVar[str] = "sift"
     in_words: ClassVar[str] = (
-        "First, people with values that are too frequent are chosen at random and put into groups of their own. The "
-        "rest of the table is halved, and each half again, as long as both halves satisfy the principle no matter "
-        "which person has which value."
+        "The table is halved, and each half again, as long as both halves satisfy the principle no matter which person "
+        "has which value. Where a value is too frequent for this, some people are set aside first: which of the people "
+        "with the same value are set aside is decided at random. They form groups that satisfy the principle, too."
     )
     randomised: ClassVar[bool] = True
 

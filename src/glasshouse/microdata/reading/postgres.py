@@ -160,7 +160,10 @@ def _labels(connection: Any, named: str, column: str, notices: list[str]) -> lis
         by_type.setdefault(number, []).append(label)
     orders = list(by_type.values())
     if any(order != orders[0] for order in orders):
-        notices.append(f"several types are named {named}: the order of {column} is unknown: give it (ordered=)")
+        notices.append(
+            f"the database has several enumerations {named} with different values, so the order of column {column} is "
+            "unknown: give it (ordered=)"
+        )
         return []
     return orders[0] if orders else []
 

@@ -172,7 +172,10 @@ def refuse_signed(folder: Path, key: str = "") -> None:
             try:
                 earlier = _signature(container, place)
             except SourceError as error:
-                raise OutputError(f"{error}: to sign in place of it, give replace=True", path=place) from None
+                raise OutputError(
+                    f"{error}. If this release is yours, give replace=True: your signature then replaces that file",
+                    path=place,
+                ) from None
         if earlier.key != key:
             raise OutputError(
                 f"{place} is already {earlier}. Your key is another one, so the release was not signed again: to "
