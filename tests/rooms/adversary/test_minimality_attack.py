@@ -237,7 +237,7 @@ def test_what_is_too_large_or_cannot_be_is_refused() -> None:
         Minimality().attack(strict, gh.Knowledge(external=table))
     # two pairs with different values, however they lie: one cut always works
     pairs = gh.read({"q": [1, 2, 3, 4], "s": list("abcd")}, quasi=["q"], sensitive="s")
-    with pytest.raises(gh.InputError, match="does not make minimal releases under global"):
+    with pytest.raises(gh.InputError, match="the method does not divide groups so far"):
         Minimality().attack(in_groups(pairs, [0, 0, 0, 0]), gh.Knowledge(external=pairs))
     angel = gh.publish(table, principle=PAIRS, recoding=gh.Angel(), source=gh.Source.seeded(1))
     with pytest.raises(gh.NotSupported, match="recoding angel"):
