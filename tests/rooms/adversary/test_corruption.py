@@ -509,8 +509,8 @@ def test_bob_gives_calvin_away_and_emily_hides_debbie_a_little() -> None:
     assert found.because is not None
     assert found.because(int(found.kind[1]), 6) == (
         "1 of 2 records in the groups with the cells Age [21, 40], Gender M, Zipcode [11000, 30000] has pneumonia. The "
-        "attacker already knows the values of 1 person in the table who may be in these groups, and 1 of them has another "
-        "value"
+        "attacker already knows the values of 1 person in the table who may be in these groups, and 1 of them has "
+        "another value"
     )
     assert found.present("Emily") == found.present("Debbie") == pytest.approx(2 / 3)
     absent = gh.attack(release, Corruption(), knowledge=gh.Knowledge(external=voters, corrupted={"Emily": ABSENT}))
