@@ -183,12 +183,15 @@ def show_file(made: PublishedFile, rows: int) -> None:
 
 
 def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[str]]]:
-    """What a release protects and what it does not, each with a heading."""
+    """What a release protects and what it does not, and how many people were left out, each with a heading."""
     from glasshouse.pages.people_without_promise import LeftOut
     from glasshouse.pages.protection import not_protected, protected
 
-    recipe, told = release.recipe, (release.recipe, release.guarantee, LeftOut.of(release))
+    recipe, left_out = release.recipe, LeftOut.of(release)
+    told = (recipe, release.guarantee, left_out)
     points = [("Protected", protected(*told)), ("Not protected", not_protected(*told))]
+    if left_out.n_at_random:
+        points.insert(0, ("Left out", left_out.at_random_in_words))
     return [(head, _unbroken(text, (*recipe.quasi, *recipe.sensitive))) for head, text in points]
 
 

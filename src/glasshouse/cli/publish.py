@@ -54,7 +54,7 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     metavar="SHARE",
     default="0",
     show_default=True,
-    help="Largest share of records that may be left out to meet the principle.",
+    help="Largest share of records that may be left out because of their values, to meet the principle.",
 )
 @options.choice(
     "--carry",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts about people who were left out of a release because of their values, to whom the guarantee does not apply.
+"""Texts about people who were left out of a release.
 
-People who were left out at random, so that the rest can be divided evenly, are not among them.
+The guarantee does not apply to those who were left out because of their values. It applies to those who were left out
+at random, so that the rest can be divided evenly.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class _Published(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """How many people were left out because of their values, and how many are in the release.
+    """How many people were left out because of their values or at random, and how many are in the release.
 
     >>> some = LeftOut(n=3, n_published=20)
     >>> some.for_others("Nobody's disease can be inferred.")
@@ -42,9 +43,12 @@ class LeftOut:
     >>> print(some.in_words("disease"))
     The 3 people who were left out are not protected: only people with the most frequent values of disease were left \
 out, so an attacker who knows that somebody was left out may know the disease of that person.
+    >>> LeftOut(n_at_random=64, n_published=7936).at_random_in_words
+    '64 of 8,000 people were left out at random, so that the rest can be divided evenly.'
     """
 
-    n: int = 0
+    n: int = 0  # because of their values
+    n_at_random: int = 0
     n_published: int = 0
     too_frequent: bool = True  # all of them had a value that was too frequent; else the method could not place them
 
@@ -52,12 +56,25 @@ out, so an attacker who knows that somebody was left out may know the disease of
     def of(cls, made: _Published) -> LeftOut:
         """Count these people, as the release states it; rows left out because of a missing value do not count."""
         try:
-            by_values = catalog.method_of(made.recipe).leaves_out == "by values"
+            how = catalog.method_of(made.recipe).leaves_out
         except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version
-            by_values = made.n_dropped > made.n_suppressed
+            how = "by values" if made.n_dropped > made.n_suppressed else "nobody"
         n_dropped = made.n_dropped - getattr(made, "n_incomplete", 0)
-        n = n_dropped if by_values else made.n_suppressed
-        return cls(n=n, n_published=made.n_tuples, too_frequent=n == made.n_suppressed)
+        n = n_dropped if how == "by values" else made.n_suppressed
+        whole = all(edition.n_tuples for edition in getattr(made, "editions", ()))  # else all of one were left out
+        return cls(
+            n=n,
+            n_at_random=n_dropped - n if how == "by lot" and whole else 0,
+            n_published=made.n_tuples,
+            too_frequent=n == made.n_suppressed,
+        )
+
+    @property
+    def at_random_in_words(self) -> str:
+        """How many people were left out at random, if there are any."""
+        n, of = self.n_at_random, self.n_at_random + self.n_published
+        were = "was" if n == 1 else "were"
+        return f"{n:,} of {of:,} people {were} left out at random, so that the rest can be divided evenly." if n else ""
 
     def for_others(self, text: str) -> str:
         """A text about everybody, which says that it holds for the people in the release, if some were left out."""

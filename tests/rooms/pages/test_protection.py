@@ -109,5 +109,7 @@ def test_people_who_were_left_out_at_random_are_not_called_unprotected() -> None
         table, principle=gh.LDiversity(ell=2), method=gh.Mirror(leave_out="1/5"), recoding=gh.Anatomy()
     )
     assert release.n_dropped == 1
-    assert LeftOut.of(release).n == 0
+    found = LeftOut.of(release)
+    assert found.n == 0
+    assert found.at_random_in_words.startswith("1 of 5 people was left out at random")
     assert protected(release.recipe, release.guarantee, LeftOut.of(release)).startswith("Nobody's s or r")
