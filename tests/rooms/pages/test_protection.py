@@ -112,4 +112,6 @@ def test_people_who_were_left_out_at_random_are_not_called_unprotected() -> None
     found = LeftOut.of(release)
     assert found.n == 0
     assert found.at_random_in_words.startswith("1 of 5 people was left out at random")
+    both = LeftOut.of(replace(release, n_dropped=3, n_suppressed=2))
+    assert (both.n, both.n_at_random) == (2, 1)
     assert protected(release.recipe, release.guarantee, LeftOut.of(release)).startswith("Nobody's s or r")
