@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from glasshouse.cells.parsing import Interval, Period, bare, parse, parts_of
 from glasshouse.cells.values import MISSING, OR_MISSING, SUPPRESSED, text_of
+from glasshouse.sql_names import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,11 +58,12 @@ class Range(NamedTuple):
         return not before
 
     def told_apart(self, name: str) -> str:
-        """Two conditions that do not divide the range.
+        """Two conditions in SQL that do not divide the range.
 
         >>> Range(30, 40).told_apart("age"), Range(None, 30, closed_high=True).told_apart("age")
         ('age >= 30 or age < 40', 'age <= 30 or age > 30')
         """
+        name = sql_name(name)
         low, high = ("" if end is None else self._border(end) for end in (self.low, self.high))
         above, below = (">=" if self.closed_low else ">"), ("<=" if self.closed_high else "<")
         if not low:

@@ -26,6 +26,7 @@ from glasshouse.cli.printing import (
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
 from glasshouse.errors import InputError
 from glasshouse.policy.keys import EACH
+from glasshouse.sql_names import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -344,7 +345,7 @@ def _next(made: Release | PublishedFile, folder: Path) -> list[str]:
     place, question = shlex.quote(str(folder)), "SELECT COUNT(*)"
     if made.recipe.sensitive:
         name = made.recipe.sensitive[0]
-        column = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+        column = sql_name(name)
         question = f"SELECT {column}, COUNT(*) GROUP BY {column}"
     return [
         f"glasshouse verify {place}",

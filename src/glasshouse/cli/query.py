@@ -41,7 +41,12 @@ __all__ = ["query", "sample"]
     "questions are answered faster.",
 )
 @options.out_option("A file for the answer. The end of its name says the format, unless --format is given.")
-@options.choice("--format", ["text", "csv", "json", "arrow"], "How the answer is written.", parameter="format_")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "csv", "json", "arrow"]),
+    help="How the answer is written: printed as text, and to a file by the end of its name, unless it is given.",
+)
 @click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.printing_options
 @plainly
@@ -50,7 +55,7 @@ def query(
     sql: str,
     keep: Path | None,
     out: Path | None,
-    format_: str,
+    format_: str | None,
     *,
     force: bool,
     model: str,
@@ -103,7 +108,7 @@ def query(
     if out is not None:
         answer.save(out, format=form, force=force)
         with having_written(out):
-            for told in answer.notes if form != "json" else ():
+            for told in answer.notes if form in ("csv", "arrow") else ():  # the others have the notes in them
                 remark("note", told)
     if as_json:
         say_json(answer.to_dict())
@@ -117,17 +122,19 @@ def query(
         say(f"the answer is in {out}")
 
 
-def _form(out: Path | None, asked: str, release: Path, *, force: bool) -> str:
+def _form(out: Path | None, asked: str | None, release: Path, *, force: bool) -> str:
     """How the answer is written; refuse what cannot be written, before the work."""
     if out is None:
         if asked == "arrow":
             raise InputError("--format arrow writes a file and cannot be printed: name the file with --out FILE")
-        return asked
+        return asked or "text"
     refuse_inside(release, out, "--out")
     options.check_out(out, [release], force=force)
-    form = out.suffix.removeprefix(".") if asked == "text" else asked
-    if form not in ("csv", "json", "arrow"):
-        raise InputError(f"--out {out}: the name does not say the format of the file: give --format csv, json or arrow")
+    form = out.suffix.removeprefix(".") if asked is None else asked
+    if form not in ("text", "csv", "json", "arrow"):
+        raise InputError(
+            f"--out {out}: the name does not say the format of the file: give --format text, csv, json or arrow"
+        )
     return form
 
 

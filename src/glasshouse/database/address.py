@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from glasshouse.errors import InputError
+from glasshouse.sql_names import quoted_name
 
 __all__ = ["Address", "is_address", "literal", "masked", "quoted", "split_name"]
 
@@ -154,7 +155,7 @@ def quoted(*names: str) -> str:
             raise InputError(
                 f"the name {name!r} is longer than the {_MOST_BYTES} bytes that PostgreSQL allows: choose a shorter one"
             )
-    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
+    return ".".join(map(quoted_name, names))
 
 
 def literal(text: str) -> str:

@@ -15,6 +15,7 @@ from glasshouse.adversary.task import Algorithm
 from glasshouse.errors import InputError
 from glasshouse.recoding.generalization import Boxes
 from glasshouse.release.layout import FOREIGN, layout_of
+from glasshouse.release.release import given_release
 
 if TYPE_CHECKING:
     from glasshouse.adversary.hint.hint import Hint
@@ -90,6 +91,7 @@ def attack(release: Release, attack: Any = "linking", *, knowledge: Knowledge) -
     """
     if not isinstance(knowledge, Knowledge):
         raise InputError("knowledge must say what the attacker knows: gh.Knowledge(external=gh.read(...))")
+    release = given_release(release)
     chosen: Attack | RiskAttack = catalog.chosen(catalog.ATTACKS, "linking" if attack is None else attack)
     algorithm = algorithm_of(knowledge.recipe or release.recipe) if chosen.needs_algorithm else None
     return chosen.attack(release, knowledge, algorithm)

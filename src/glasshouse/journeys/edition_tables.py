@@ -22,6 +22,7 @@ from glasshouse.recoding.columns import axis_of
 from glasshouse.release.edition import Edition, check_label, edition_columns, labels_as_column, place_in
 from glasshouse.release.edition import plain_column as _plain
 from glasshouse.release.layout import EDITION, LEFT
+from glasshouse.release.release import given_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +83,7 @@ def edition_of(release: Release, edition: Any) -> Release:
     >>> edition_of(release, 2026).recipe.quasi == tuple(column.name for column in table.quasi)
     True
     """
+    release = given_release(release)
     own = release.editions[place_in(release.editions, edition)]
     if not own.n_tuples:
         raise InputError(f"nobody was published in edition {own.label!r}: choose another edition")

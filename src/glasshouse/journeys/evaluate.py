@@ -20,6 +20,7 @@ from glasshouse.analyst.usefulness.workloads import Workload
 from glasshouse.errors import NotSupported, ParameterError
 from glasshouse.plural import counted
 from glasshouse.references import explained
+from glasshouse.release.release import given_release
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def evaluate(
     >>> scores.n_questions, scores.error < 1, scores.losses.average_size >= 4
     (1000, True, True)
     """
+    release = given_release(release)
     if not 0 <= delta <= 1:
         raise ParameterError("evaluate", "delta", "a share of at least 0 and at most 1", delta)
     asked = workload or Workload.transparent(truth, qd=min(5, len(truth.quasi) + 1))

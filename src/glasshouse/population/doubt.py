@@ -54,14 +54,15 @@ _BY_SETS: Final[dict[Independent, Doubt]] = {
 _BOXES: Final = Doubt(
     3.0,
     0.6,
-    "the intervals are very rough, because the exact quasi-identifiers of a person within a published cell "
-    "can only be guessed",
+    "the intervals are very rough, and often too narrow where a condition or an average distinguishes values within "
+    "wide cells that many people share, because the exact quasi-identifiers of a person within a published cell can "
+    "only be guessed",
 )
 
 
 def doubt_of(release: Release) -> Doubt:
     """The doubt that a release deserves, by its recoding and its method."""
-    if release.layout.kind == "boxes":
+    if release.layout.kind == "boxes" or release.layout.size is not None:  # a perturbed sample has boxes of groups too
         return _BOXES
     recipe = release.recipe
     if not recipe.method:

@@ -19,6 +19,7 @@ from glasshouse.errors import InputError, OutputError, ParameterError
 from glasshouse.release.package.description import told_of
 from glasshouse.release.package.manifest import SOFTWARE
 from glasshouse.release.package.write import refuse_seed
+from glasshouse.release.release import given_release
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def to_postgres(
     OutputError
         The place is taken, or cannot be written; nothing was.
     """
+    release = given_release(release)
     refuse_seed(seeded=release.recipe.seeded, allowed=allow_seed)
     target = _target(address, if_exists)
     if ABOUT in release.packaged:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import InputError, MissingExtra
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from glasshouse.release.edition import Edition
     from glasshouse.release.layout import Layout
 
-__all__ = ["ONE_ROW_PER_PERSON", "Guarantee", "PublishedColumn", "Recipe", "Release", "frame_of"]
+__all__ = ["ONE_ROW_PER_PERSON", "Guarantee", "PublishedColumn", "Recipe", "Release", "frame_of", "given_release"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,6 +355,23 @@ class Release:
         from glasshouse.release.copies.copy_folder import write_copy
 
         write_copy(self, Path(release), Path(folder), format, force=force)
+
+
+def given_release(release: Any) -> Release:
+    """The release that somebody gave; anything else is refused, with the call that reads a release.
+
+    >>> given_release("out/release")
+    Traceback (most recent call last):
+    glasshouse.errors.InputError: this is a path, and not a release: give gh.load('out/release')
+    """
+    if isinstance(release, Release):
+        return release
+    if isinstance(release, str | PathLike):
+        raise InputError(f"this is a path, and not a release: give gh.load({str(release)!r})")
+    raise InputError(
+        f"this is not a release, but a value of the type {type(release).__name__}: read a release with "
+        "gh.load('out/release')"
+    )
 
 
 def frame_of(table: pa.Table, library: str) -> Any:

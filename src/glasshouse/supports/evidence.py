@@ -26,6 +26,7 @@ from glasshouse.plural import counted
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release.contents import Published
 from glasshouse.release.layout import ANGEL, TAXONOMIES
+from glasshouse.release.release import given_release
 from glasshouse.supports.axes import Axis, node_supports
 from glasshouse.supports.supports import CellSupports
 from glasshouse.supports.value_sets import Clock
@@ -79,7 +80,7 @@ class Evidence:
     declared: Declared = field(init=False)
 
     def __post_init__(self) -> None:
-        known = Declared.carried_by(self.release).completed(self.release, self.taxonomies, self.ordered)
+        known = Declared.carried_by(given_release(self.release)).completed(self.release, self.taxonomies, self.ordered)
         for name in known.unordered:
             ranges = ranges_of_cells(cells_of(self.release.tables, name))
             if ranges:  # their order is that of the numbers in them
@@ -404,6 +405,10 @@ def seats_of(evidence: Evidence, attributes: Sequence[str]) -> tuple[Published, 
         if quasi and set(attributes) <= set(quasi):
             found.append((len(quasi), name, quasi))
     if not found:
+        shown = {name for table in release.tables.values() for name in table.column_names}
+        nowhere = next((name for name in attributes if name not in shown), None)
+        if nowhere is not None:
+            raise InputError(f"no table of the release contains the column {nowhere!r}: ask without it")
         raise InputError(f"no table of the release has all of the columns {', '.join(attributes)}: name fewer of them")
     _, name, quasi = min(found, key=lambda candidate: candidate[0])
     published = evidence.untied(name, quasi)

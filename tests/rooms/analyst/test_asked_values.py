@@ -261,3 +261,66 @@ def test_a_median_of_whole_numbers_that_are_stored_as_decimals_is_one_of_them() 
     boxes = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Boxes())
     middle = gh.query(boxes, "SELECT QUANTILE(years, 0.5)", model="uniform").only
     assert middle.low <= years[134] <= middle.high
+
+
+# --- the next step ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recoding", [*EXACT, *COARSE], ids=repr)
+def test_who_asks_for_missing_values_by_a_word_is_told_how_to_ask(recoding: Any) -> None:
+    people = {"state": PEOPLE["state"], "what-ill": [None if i % 3 == 0 else ["flu", "gout"][i % 2] for i in range(N)]}
+    table = gh.read(people, quasi=["state"], sensitive="what-ill", missing="category")
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=recoding)
+    told = '; to count missing values, write "what-ill" IS NULL'
+
+    for word in ("missing", "NULL", ""):
+        with pytest.raises(gh.DomainError, match=f"column 'what-ill' has no value '{word}'{told}$"):
+            asked(made, f"\"what-ill\" = '{word}'")
+    with pytest.raises(gh.DomainError, match="did you mean 'flu'"):
+        asked(made, "\"what-ill\" = 'fluu'")
+    assert asked(made, '"what-ill" = NULL').notes == (
+        f"no value of 'what-ill' fits the condition, so nobody is counted for it{told}",
+    )
+    assert "IS NULL" not in asked(made, "state = NULL").notes[0]
+    assert float(asked(made, '"what-ill" IS NULL')) == 8
+
+
+@pytest.mark.parametrize("recoding", [*EXACT, *COARSE], ids=repr)
+@pytest.mark.parametrize(
+    ("condition", "nobody"),
+    [
+        ("age IN (22, 200)", "{200}"),
+        ("age IN (22, 23, 200, 201, 300)", "[200, 201] or [300, 300]"),
+        ("age IN (22, 22.5)", "{22.5}"),
+        ("age NOT IN (22, 200)", "{200}"),
+        ("born IN (DATE '1990-01-03', DATE '1890-01-03')", "{1890-01-03}"),
+        ("age IN (22, 23)", ""),
+        ("NOT age BETWEEN 22 AND 200", ""),
+    ],
+)
+def test_a_number_in_a_list_that_nobody_can_have_is_noted(recoding: Any, condition: str, nobody: str) -> None:
+    made = release(recoding)
+    name = condition.removeprefix("NOT ").split()[0]
+    notes = [f"no published cell of {name!r} contains a value in {nobody}, so nobody is counted for it"]
+    assert list(asked(made, condition).notes) == (notes if nobody else [])
+
+
+def test_a_fraction_in_a_list_of_whole_numbers_changes_nothing_else() -> None:
+    made = release(gh.Boxes())
+    for condition in ("age {} IN (22, 24, 22.5)", "age {} IN (22, 24, 22.5) AND age < 23", "age {} IN (1e399, 22.5)"):
+        for negated in ("", "NOT"):
+            own = condition.format(negated)
+            found, plain = asked(made, own), asked(made, own.replace(", 22.5", ""))
+            assert (found.value, found.error) == (plain.value, plain.error)
+
+
+def test_a_column_that_no_table_contains_is_named() -> None:
+    made = release(gh.Angel(marginals=[["age", "height", "ill"]]))
+    with pytest.raises(gh.InputError, match="no table of the release contains the column 'state': ask without it"):
+        asked(made, "state = 'Texas'")
+
+
+@pytest.mark.parametrize("question", [None, 5, b"SELECT COUNT(*)", ["SELECT COUNT(*)"]])
+def test_a_question_that_is_no_text_is_refused_in_words(question: Any) -> None:
+    with pytest.raises(gh.InputError, match="the question is not a text but a value of the type"):
+        gh.query(release(gh.Boxes()), question)

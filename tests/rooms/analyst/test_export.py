@@ -75,7 +75,7 @@ def test_files_are_not_replaced_unless_asked(release: gh.Release, tmp_path: Path
     with pytest.raises(gh.OutputError, match="exists already"):
         answer.save(tmp_path / "a", format="csv")
     answer.save(tmp_path / "a", format="csv", force=True)
-    with pytest.raises(gh.ParameterError, match="'csv', 'json' or 'arrow'"):
+    with pytest.raises(gh.ParameterError, match="'csv', 'json', 'arrow' or 'text'"):
         answer.save(tmp_path / "a.xml")
 
 
@@ -90,12 +90,16 @@ def test_the_command_writes_and_prints_each_format(release: gh.Release, tmp_path
     answer = gh.query(release, SQL)
     assert run("--format", "csv") == answer.to_csv()
     assert run("--format", "json") == answer.to_json()
-    for form in ("csv", "json", "arrow"):
+    assert run() == f"{answer}\n"
+    for form in ("text", "csv", "json", "arrow"):
         run("--out", str(tmp_path / f"b.{form}"))
         answer.save(tmp_path / f"c.{form}")
         assert (tmp_path / f"b.{form}").read_bytes() == (tmp_path / f"c.{form}").read_bytes()
     assert "name the file with --out FILE" in run("--format", "arrow", code=2)
     assert "exists already" in run("--out", str(tmp_path / "b.csv"), code=2)
     run("--out", str(tmp_path / "b.csv"), "--force")
+    run("--out", str(tmp_path / "b.txt"), "--format", "text")
+    assert (tmp_path / "b.txt").read_text() == run()
+    (tmp_path / "b.txt").unlink()
     assert "does not say the format of the file" in run("--out", str(tmp_path / "b.txt"), code=2)
     assert "lies in the release folder" in run("--out", str(tmp_path / "r" / "b.csv"), code=2)

@@ -8,9 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import glasshouse as gh
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.answers.population_answers import EVEN
 from tests.rooms.cli.world import run
 from tests.rooms.population.known import QUASI, people, released
 
@@ -75,8 +79,7 @@ def test_a_release_that_teaches_nothing_is_answered_by_the_uniform_model_with_a_
 def test_cells_that_cannot_be_read_are_the_reason_that_is_given() -> None:
     found = gh.query(untold(), WOMEN)
     assert found.model == "uniform"
-    assert len(found.notes) == 2
-    assert found.notes[1] == FEW_TELL.partition(", and")[0]
+    assert found.notes[1:] == (FEW_TELL.partition(", and")[0], EVEN)
     assert found.notes[0].startswith("answered by the uniform model: ")
     assert "'region'" in found.notes[0]
     assert "taxonomy" in found.notes[0]
@@ -124,16 +127,21 @@ def test_the_command_line_prints_it(tmp_path: Path) -> None:
     assert f"note: {FEW}" in shown.stdout
 
 
-def test_a_perturbed_sample_is_answered_by_the_estimator_that_corrects_for_the_perturbation() -> None:
+def perturbed() -> tuple[pa.Table, gh.Release]:
     patients = gh.synthetic.hospital_table(n=3_000, seed=2)
-    true = Counter(patients["disease"].to_pylist())
     table = gh.read(patients, identifier="patient", quasi=["age", "sex"], sensitive="disease")
     release = gh.publish(
         table,
         principle=gh.DeltaGrowth(k=6, lambda_="0.1"),
-        recoding=gh.Perturbed(p="0.3", domain=sorted(true)),
+        recoding=gh.Perturbed(p="0.3", domain=sorted(set(patients["disease"].to_pylist()))),
         source=gh.Source.seeded(2),
     )
+    return patients, release
+
+
+def test_a_perturbed_sample_is_answered_by_the_estimator_that_corrects_for_the_perturbation() -> None:
+    patients, release = perturbed()
+    true = Counter(patients["disease"].to_pylist())
     found = gh.query(release, "SELECT disease, COUNT(*) GROUP BY disease")
 
     assert found.model == "uniform"
@@ -141,3 +149,43 @@ def test_a_perturbed_sample_is_answered_by_the_estimator_that_corrects_for_the_p
     rows = found.to_arrow().to_pylist()
     covered = [row["count low"] <= true[row["disease"]] <= row["count high"] for row in rows]
     assert sum(covered) >= len(true) - 2  # the learned model's intervals covered 6 of 14
+
+
+def test_quasi_identifiers_of_a_perturbed_sample_are_counted_by_what_its_cells_show() -> None:
+    patients, release = perturbed()
+    covered = []
+    for end in range(25, 85, 5):
+        for sex in ("F", "M"):
+            found = gh.query(release, f"SELECT COUNT(*) WHERE age < {end} AND sex = '{sex}'")
+            assert found.model != "uniform"
+            true = pc.sum(pc.and_(pc.less(patients["age"], end), pc.equal(patients["sex"], sex))).as_py()
+            covered.append(found.interval[0] <= true <= found.interval[1])
+            assert all("wide cells" in note for note in found.notes)
+    assert sum(covered) >= 0.9 * len(covered)
+
+
+def test_what_is_impossible_in_a_perturbed_sample_is_said_to_be_noise() -> None:
+    _, release = perturbed()
+    found = gh.query(release, "SELECT disease, COUNT(*), AVG(age) WHERE age < 40 GROUP BY disease")
+    assert any("count below 0" in note and "noise of the perturbation" in note for note in found.notes)
+    assert EVEN in found.notes
+    alone = gh.query(release, "SELECT disease, COUNT(*) GROUP BY disease")
+    assert EVEN not in alone.notes  # no cell is divided
+
+
+def test_the_interval_of_a_number_beyond_what_is_possible_is_not_upside_down() -> None:
+    assert (Estimate.normal(-50.0, 100.0, least=0.0).low, Estimate.normal(-50.0, 100.0, least=0.0).high) == (0.0, 0.0)
+    assert Estimate.normal(50.0, 1.0, most=10.0).low == 10.0
+
+
+def test_answers_from_boxes_say_for_which_questions_intervals_are_too_narrow() -> None:
+    found = gh.query(released(people(2_000), gh.Boxes(), gh.Mondrian()), "SELECT COUNT(*) WHERE age < 33")
+    assert any("often too narrow where a condition or an average" in note for note in found.notes)
+    assert "model: learned" in str(found) or "distributed as the cells of the release show" in str(found)
+
+
+def test_the_words_of_the_model_cells_do_not_say_that_cells_are_even() -> None:
+    found = gh.query(perturbed()[1], "SELECT COUNT(*) WHERE age < 33")
+    assert found.model == "cells"
+    assert "quasi-identifiers to be distributed as the cells of the release show" in str(found)
+    assert "evenly within each cell" not in str(found)

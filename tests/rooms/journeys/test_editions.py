@@ -293,6 +293,14 @@ def test_fewer_than_at_least_wait_and_nothing_is_recorded(tmp_path: Path) -> Non
     assert publish(range(75), tmp_path / "2", after=tmp_path / "1", at_least=10).editions[1].n_tuples == 15
 
 
+def test_an_answer_about_an_edition_from_coarse_cells_says_that_its_interval_is_too_narrow(tmp_path: Path) -> None:
+    publish(range(120), tmp_path / "1", recoding=gh.Angel(k=30))
+    second = publish(range(30, 200), tmp_path / "2", seed=2, after=tmp_path / "1")
+    found = gh.query(second, "SELECT COUNT(*) WHERE age < 40 AND sex = 'F'", as_of=2)
+    assert found.error > 0
+    assert any("often too narrow where a condition" in note for note in found.notes)
+
+
 def test_an_edition_in_which_nobody_came_tells_who_left(tmp_path: Path) -> None:
     publish(range(60), tmp_path / "1")
     second = publish(range(10, 60), tmp_path / "2", after=tmp_path / "1")

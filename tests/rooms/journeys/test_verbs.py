@@ -283,3 +283,32 @@ def test_a_table_that_a_release_does_not_have_is_told() -> None:
     for frame in (release.to_pandas, release.to_polars, release.to_native):
         with pytest.raises(gh.InputError, match="no table 'gt': it has 'qit', 'st'"):
             frame("gt")
+
+
+# --- what is no release -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda given: gh.query(given, "SELECT COUNT(*)"),
+        lambda given: gh.answer(given, gh.Workload.anatomy(PATIENTS, qd=2, n=2)),
+        gh.learn,
+        gh.sample,
+        lambda given: gh.sample(given, 5),
+        gh.losses,
+        gh.to_duckdb,
+        lambda given: gh.attack(given, knowledge=gh.Knowledge(external=PATIENTS)),
+        lambda given: gh.evaluate(given, PATIENTS),
+        lambda given: gh.edition_of(given, 1),
+        lambda given: gh.make_report(given, PATIENTS),
+        lambda given: gh.to_postgres(given, "postgresql://nowhere/nothing"),
+    ],
+)
+def test_what_is_no_release_is_refused_with_the_call_that_reads_one(ask: Any) -> None:
+    with pytest.raises(gh.InputError, match=r"this is a path, and not a release: give gh.load\('out/release'\)"):
+        ask("out/release")
+    with pytest.raises(gh.InputError, match=r"give gh.load\('out/release'\)"):
+        ask(Path("out/release"))
+    with pytest.raises(gh.InputError, match=r"value of the type DataFrame: read a release with gh.load\("):
+        ask(pd.DataFrame({"age": [1]}))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer"]
 
+_FORMATS: Final = ("text", "csv", "json", "arrow")
+
 _SAID = {
     "learned": "learned from the release",
     "cells": (
-        "sensitive values are assumed to be spread evenly within each group, and the values of quasi-identifiers "
-        "evenly within each cell of the release"
+        "sensitive values are assumed to be spread evenly within each group, and quasi-identifiers to be distributed "
+        "as the cells of the release show"
     ),
 }
 
@@ -150,15 +152,19 @@ class Answer:
         path
             The file.
         format
-            ``csv``, ``json`` or ``arrow`` (an IPC file); by default what the name of the file ends in.
+            ``csv``, ``json``, ``arrow`` (an IPC file) or ``text`` (as it is printed); by default what the name of the
+            file ends in.
         force
             Replace a file that is there.
         """
         target = Path(path)
         form = target.suffix.removeprefix(".") if format is None else format
-        if form not in ("csv", "json", "arrow"):
+        if form not in _FORMATS:
             raise ParameterError(
-                "save", "format", ("'csv', 'json' or 'arrow', or a file name that ends in .csv, .json or .arrow"), form
+                "save",
+                "format",
+                "'csv', 'json', 'arrow' or 'text', or a file name that ends in .csv, .json, .arrow or .text",
+                form,
             )
         if not force and os.path.lexists(target):
             raise OutputError(
@@ -167,6 +173,8 @@ class Answer:
         write_whole(target, self._bytes(form), private=False)
 
     def _bytes(self, form: str) -> bytes:
+        if form == "text":
+            return f"{self}\n".encode()
         if form != "arrow":
             return (self.to_csv() if form == "csv" else self.to_json()).encode()
         table, sink = self.to_arrow(), pa.BufferOutputStream()

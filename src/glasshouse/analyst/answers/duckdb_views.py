@@ -46,6 +46,7 @@ from glasshouse.analyst.answers.population_answers import MODELS
 from glasshouse.errors import InputError, MissingExtra, NotSupported, ParameterError
 from glasshouse.population.learn import learned_from
 from glasshouse.release.layout import ANGEL, BATCH, COUNT, GROUP
+from glasshouse.sql_names import quoted_name
 from glasshouse.supports.evidence import Evidence
 from glasshouse.supports.supports import Endless, Listed, OrMissing, Span, value_at
 
@@ -128,7 +129,7 @@ def to_duckdb(
     evidence = Evidence(release=release, taxonomies=taxonomies or {}, ordered=ordered or {})
     tables = {**release.packaged, **_tables(evidence), **_expected_tables(evidence, model)}
     connection = duckdb.connect() if connection is None else connection
-    into = _quoted(schema)
+    into = quoted_name(schema)
     _run(connection, f"CREATE SCHEMA IF NOT EXISTS {into}")
     literal = "'" + schema.replace("'", "''") + "'"
     taken = _run(connection, f"SELECT lower(table_name) FROM information_schema.tables WHERE table_schema = {literal}")
@@ -138,7 +139,7 @@ def to_duckdb(
     for name, table in tables.items():
         try:
             connection.register(_PASSING, table)
-            _run(connection, f"CREATE TABLE {into}.{_quoted(name)} AS SELECT * FROM {_quoted(_PASSING)}")
+            _run(connection, f"CREATE TABLE {into}.{quoted_name(name)} AS SELECT * FROM {quoted_name(_PASSING)}")
         except duckdb.Error as error:
             raise InputError(f"DuckDB refuses the table {name!r}: {str(error).splitlines()[0]}") from None
         finally:
@@ -313,7 +314,3 @@ def _listed(evidence: Evidence, seats: Seats, attribute: str) -> dict[tuple[str,
         if values is not None
         for value in values
     }
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

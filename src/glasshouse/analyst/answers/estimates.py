@@ -57,9 +57,8 @@ class Estimate:
         """Make an estimate from value and variance of a normal distribution, truncated to possible values."""
         error = float(np.sqrt(max(variance, 0.0)))
         error = 0.0 if error <= _ROUNDING * abs(value) else error
-        return cls(
-            float(value), error, float(max(least, value - _WIDTH * error)), float(min(most, value + _WIDTH * error))
-        )
+        low, high = (min(most, max(least, value + sign * _WIDTH * error)) for sign in (-1, 1))
+        return cls(float(value), error, float(low), float(high))
 
     @property
     def is_bound(self) -> bool:

@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 
     Terms = Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
 
-__all__ = ["MODELS", "LearnedTotals", "Taught", "learned_population", "learned_totals"]
+__all__ = ["EVEN", "MODELS", "LearnedTotals", "Taught", "learned_population", "learned_totals"]
 
 MODELS: Final = ("learned", "uniform")
 """The models that can answer: the model learned from a release, or the estimator of the papers."""
+EVEN: Final = (
+    "the intervals are often too narrow where a condition or an average distinguishes values within wide cells, "
+    "because people are assumed to be spread evenly within each cell"
+)
+"""The note on answers of the papers' estimator from cells that are not exact."""
 _ROUNDING: Final = 1e-7
 _ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
 _UNRELATED: Final = (
@@ -50,6 +55,10 @@ _RANDOM: Final = (
     "the values of a perturbed sample are partly random, and in tests the intervals of a model learned from such "
     "values were too narrow"
 )
+_NOISE: Final = (
+    "a number that is impossible, such as a count below 0 or an average outside the values that the condition allows, "
+    "is noise of the perturbation: the sample shows too few records to answer the question"
+)
 _FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
 
 
@@ -58,15 +67,14 @@ class Taught(NamedTuple):
 
     population: Population | None
     why_not: str = ""
-    doubt: str = ""  # why intervals may not cover
+    doubts: tuple[str, ...] = ()  # why intervals may not cover
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of answers: on the model that is used, or why it is not the one that was asked for."""
-        doubts = (self.doubt,) if self.doubt else ()
         if self.population is not None:
-            return (*self.population.notes, *doubts)
-        return (f"answered by the uniform model: {self.why_not}", *doubts) if self.why_not else ()
+            return (*self.population.notes, *self.doubts)
+        return (f"answered by the uniform model: {self.why_not}", *self.doubts) if self.why_not else ()
 
 
 def learned_totals(
@@ -92,31 +100,33 @@ def learned_population(
 ) -> Taught:
     """What a release teaches of some attributes; nothing where the papers' model serves.
 
-    It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does if
-    the release is a perturbed sample, has too few people or too many values, or teaches too little, and if its cells do
-    not say which values they stand for; then it is said why.
+    It does if it is asked for, and if the attributes are quasi-identifiers that are published exactly. It also does for
+    the values of a perturbed sample, if the release has too few people or too many values, or teaches too little, and
+    if its cells do not say which values they stand for; then it is said why.
     """
     if model not in MODELS:
         raise ParameterError(owner, "model", " or ".join(map(repr, MODELS)), model)
     if model == "uniform" or (evidence.is_exact and not set(published.columns) & set(attributes)):
         return Taught(None)
-    if evidence.release.layout.size is not None:
-        return Taught(None, _RANDOM)
     dealt = not set(published.columns).isdisjoint(attributes)
+    even = () if evidence.is_exact or set(attributes) <= set(published.columns) else (EVEN,)
+    if dealt and evidence.release.layout.size is not None:
+        return Taught(None, _RANDOM, (_NOISE, *even))
+    unrelated = (_UNRELATED,) if dealt else ()
     try:
         population = learned_from(evidence, published, seats, report)
     except InputError as error:
-        return Taught(None, str(error), _UNRELATED if dealt else "")
-    few = _FEW if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ""
+        return Taught(None, str(error), (*unrelated, *even))
+    few = (_FEW,) if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ()
     if population is None:
-        return Taught(None, too_little(published, seats), few or (_UNRELATED if dealt else ""))
+        return Taught(None, too_little(published, seats), (*(few or unrelated), *even))
     if population.model == "uniform":
         why = (
             "the model learned from the release does not predict groups that were set aside for testing clearly better "
             "than overall frequencies do"
         )
         return Taught(None, why, few)
-    return Taught(population, doubt="" if population.fitted.is_used else few)
+    return Taught(population, doubts=() if population.fitted.is_used else few)
 
 
 @dataclass(frozen=True, eq=False)

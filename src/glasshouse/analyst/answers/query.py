@@ -14,7 +14,7 @@ from glasshouse.analyst.answers.answer_rows import Answer
 from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summed, Totals, ratio, totals, totals_apart
 from glasshouse.analyst.answers.joint_answers import joint_estimates
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
-from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_totals
+from glasshouse.analyst.answers.population_answers import EVEN, LearnedTotals, learned_totals
 from glasshouse.analyst.answers.presence import Presence
 from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
@@ -430,7 +430,7 @@ class _Asked:
         coarse = presence is not None and not evidence.is_exact
         learned, notes = learned_totals(evidence, published, seats, weights_too, "uniform" if coarse else model)
         if coarse and model == "learned":
-            notes = (*notes, _COARSE)
+            notes = (*notes, _COARSE, EVEN)
         if learned is not None and learned.population.fitted.is_used:
             apart = set(published.columns) <= set(question.group_by)
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)

@@ -18,6 +18,7 @@ from glasshouse.analyst.answers.distribution import reconstructed
 from glasshouse.analyst.answers.population_answers import learned_population
 from glasshouse.errors import ParameterError
 from glasshouse.randomness import Source
+from glasshouse.release.release import given_release
 from glasshouse.supports.evidence import Reading
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def sample(
     >>> [some.num_rows for some in sample(release, 100, tables=3)]
     [100, 100, 100]
     """
-    n = release.n_tuples if n is None else n
+    n = given_release(release).n_tuples if n is None else n
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ParameterError("sample", "n", "a whole number, 0 or more", n)
     if tables is not None and (isinstance(tables, bool) or not isinstance(tables, int) or tables < 1):

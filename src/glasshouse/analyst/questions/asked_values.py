@@ -22,6 +22,7 @@ import numpy as np
 from glasshouse.analyst.questions.question import Like, Not, Test
 from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import few, text_of
+from glasshouse.sql_names import sql_name
 from glasshouse.supports.axes import NodeSupport
 from glasshouse.supports.evidence import seats_of
 from glasshouse.supports.supports import CellSupports, Listed, OrMissing, Prefix, Span, number_of
@@ -86,7 +87,8 @@ def compared_order(evidence: Evidence, column: str) -> tuple[str, ...] | None:
         first, then = disorder
         raise InputError(
             f"the values of column {column!r} are texts made of digits, and texts are compared letter by letter, so "
-            f"that {first!r} comes before {then!r}: list the values instead, as in {column} IN ({then!r}, {first!r})"
+            f"that {first!r} comes before {then!r}: list the values instead, as in "
+            f"{sql_name(column)} IN ({then!r}, {first!r})"
         )
     return None
 
@@ -111,6 +113,8 @@ def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None
 
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+_FOR_MISSING = frozenset({"", "missing", "null", "none", "na", "n/a", "nan"})  # what people write for a missing value
+_MOST_COMPARED = 1_000_000  # pairs of a number that is asked for and a cell: of more no number is noted by itself
 
 
 @dataclass(eq=False)
@@ -137,7 +141,8 @@ class _Settling:
         if not values.cuts:
             if values.is_empty:
                 shown = "published range" if self.evidence.labelled_ranges(column) else "value"
-                self.notes.append(f"no {shown} of {column!r} fits the condition, so nobody is counted for it")
+                hint = self._missing_hint(column)
+                self.notes.append(f"no {shown} of {column!r} fits the condition, so nobody is counted for it{hint}")
             return values
         if self.evidence.asked_kinds[column] == "category":
             return self._texts(column, values)
@@ -151,7 +156,7 @@ class _Settling:
         singles = members.domain
         for text in map(text_of, pieces.values) if isinstance(pieces, Listing) else ():
             if text not in singles.texts:
-                raise DomainError.unknown(text, list(singles.texts), column=column)
+                raise self._unknown(column, text, list(singles.texts))
         without = isinstance(pieces, Listing) and pieces.cofinite
         wanted = ~values if without else values
         found = np.zeros(len(members), bool)
@@ -224,10 +229,11 @@ class _Settling:
             asked = values & beyond
             if not asked.is_empty and asked != beyond:
                 sign = ">=" if name == "top" else "<="
+                end = text if reader.kind in ("integer", "float") else f"'{text}'"
                 raise InputError(
                     f"column {column!r} is {name}-coded: {text} means {text} and everything "
-                    f"{('above' if name == 'top' else 'below')}. Ask for {column} {sign} {text}, or for values "
-                    "that do not go beyond it"
+                    f"{('above' if name == 'top' else 'below')}. Ask for {sql_name(column)} {sign} {end}, or for "
+                    "values that do not go beyond it"
                 )
 
     def _texts(self, column: str, values: ValueSet) -> ValueSet:
@@ -253,7 +259,7 @@ class _Settling:
                     unseen.append(text)
                 continue
             if known is not None and text not in known and text not in below:
-                raise DomainError.unknown(text, [*known, *below], column=column)
+                raise self._unknown(column, text, [*known, *below])
             if text not in below and not shown.has(text):
                 unseen.append(text)
         if unseen:
@@ -264,9 +270,24 @@ class _Settling:
             found = found | node
         return ~found if pieces.cofinite else found
 
+    def _unknown(self, column: str, text: str, known: Sequence[str]) -> DomainError:
+        """The error for a text that the column cannot have; also how to ask for missing values, if they are meant."""
+        hint = self._missing_hint(column) if text.casefold() in _FOR_MISSING else ""
+        if not hint:
+            return DomainError.unknown(text, known, column=column)
+        return DomainError(f"column {column!r} has no value {text!r}{hint}", column=column, values=[text])
+
+    def _missing_hint(self, column: str) -> str:
+        """How missing values are asked for, if the column has some."""
+        missing = ValueSet.of([None])
+        has_some = any(support.share(missing) > 0 for support in self._supports(column))
+        return f"; to count missing values, write {sql_name(column)} IS NULL" if has_some else ""
+
     def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
         near = near_text(unseen[0], list(shown.texts)) if len(unseen) == 1 else None
         hint = "" if near is None else f"; did you mean {near!r}?"
+        if any(text.casefold() in _FOR_MISSING for text in unseen):
+            hint = self._missing_hint(column) or hint
         self.notes.append(
             f"no published cell of {column!r} contains {few(unseen, 3)}, so nobody is counted for it{hint}"
         )
@@ -278,14 +299,29 @@ class _Settling:
             kind = self.evidence.asked_kinds[column]
             if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
                 low, high = ("1", "2") if kind == "float" else ("'2024-05-01'", "'2024-05-02'")
+                name = sql_name(column)
                 self.notes.append(
                     f"column {column!r} is continuous, so people with one exact value cannot be counted: ask for a "
-                    f"range of values, as in {column} >= {low} AND {column} < {high}"
+                    f"range of values, as in {name} >= {low} AND {name} < {high}"
                 )
-            return
+            values = self._unseen(supports, values)
+            if values.is_empty:
+                return
         self.notes.append(
             f"no published cell of {column!r} contains a value in {_in_words(values)}, so nobody is counted for it"
         )
+
+    def _unseen(self, supports: Sequence[Support], values: ValueSet) -> ValueSet:
+        """The listed numbers that no cell contains; also where all but these are asked for."""
+        asked = (~values if values.starts else values).intervals()
+        listed = [one for one in asked if one.low is not None and one.high is not None]
+        if len(listed) * len(supports) > _MOST_COMPARED:
+            return ValueSet.nothing()
+        parts = [
+            ValueSet.between(one.low, one.high, closed=(one.closed_low, one.closed_high), whole=values.whole)
+            for one in listed
+        ]
+        return ValueSet.any_of([part for part in parts if not any(_touches(own, part) for own in supports)])
 
     def _supports(self, column: str) -> Sequence[Support]:
         evidence = self.evidence
@@ -357,7 +393,7 @@ def _touches(support: Support, values: ValueSet) -> bool:
     inner = support.support if isinstance(support, OrMissing) else support
     if isinstance(support, OrMissing) and None in values:
         return True
-    if not isinstance(inner, Span):
+    if not isinstance(inner, Span) or inner.kind in ("integer", "date"):  # whole numbers and days are counted
         return inner.share(values) > 0
     for low, high, _, _ in values.intervals():
         start = inner.low if low is None else number_of(low, inner.kind)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from glasshouse.analyst.questions.question import Bound, Case, Having, Measure, Order
 from glasshouse.errors import DomainError, InputError, SchemaError
 from glasshouse.plural import counted
+from glasshouse.sql_names import sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -253,7 +254,7 @@ class Selection:
             return Measure("quantile", name, heading or f"median({name})", at=0.5, between=True, of_ranges=ranges)
         at = _number(_bare(share)) if share is not None and _bare(share).key == "literal" else None
         if at is None or not 0 <= at <= 1:
-            raise InputError(f"{of} needs a share between 0 and 1, as in {of}({name}, 0.9)")
+            raise InputError(f"{of} needs a share between 0 and 1, as in {of}({sql_name(name)}, 0.9)")
         own = float(1 - at if flipped else at)
         if flipped and not _QUANTILES[made.key]:
             raise unsupported(

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
 from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
 from glasshouse.errors import DomainError, InputError, SchemaError
+from glasshouse.sql_names import quoted_name
 from glasshouse.supports.range_conditions import ranges_within
 from glasshouse.supports.value_sets import Clock, ValueSet
 
@@ -333,7 +334,10 @@ class _Reader:
         if negated and None in values:  # it might be the missing one
             return ValueSet.nothing()
         whole = self.columns[name] in ("integer", "date")
-        listed = ValueSet.of([value for value in values if value is not None], whole=whole)
+        present = [value for value in values if value is not None]
+        if fractions := _fractions(present) if whole else []:  # kept, so that a note can say that nobody has them
+            present, whole = [*(int(value) for value in present if value == int(value)), *fractions], False
+        listed = ValueSet.of(present, whole=whole)
         return ~listed & _PRESENT if negated else listed
 
     def _is(self, node: Any, name: str, *, negated: bool) -> ValueSet:
@@ -365,7 +369,9 @@ class _Reader:
             meant = self._unquoted_name(node)
             if meant is not None:
                 return SchemaError(
-                    f'the name of column {meant!r} needs double quotes: write "{meant}"', column=meant, suggestion=meant
+                    f"the name of column {meant!r} needs double quotes: write {quoted_name(meant)}",
+                    column=meant,
+                    suggestion=meant,
                 )
         for node in nodes:
             if node.key not in ("literal", "boolean", "null", "column"):
@@ -415,7 +421,9 @@ class _Reader:
         if table and (node.args.get("db") or table.casefold() not in self.tables):
             dotted = ".".join(part.name for part in node.parts)
             if dotted in self.columns:
-                raise SchemaError(f'the name of column {dotted!r} needs double quotes: write "{dotted}"', column=dotted)
+                raise SchemaError(
+                    f"the name of column {dotted!r} needs double quotes: write {quoted_name(dotted)}", column=dotted
+                )
             raise SchemaError.unknown(dotted, list(self.columns), role=role)
         if name in self.columns:
             return name
@@ -423,7 +431,7 @@ class _Reader:
         if node.this.args.get("quoted") or not matches:
             raise SchemaError.unknown(name, list(self.columns), role=role)
         if len(matches) > 1:
-            listed = " or ".join(f'"{own}"' for own in matches)
+            listed = " or ".join(map(quoted_name, matches))
             raise SchemaError(f"{name!r} may be one of several columns: write {listed}", column=name)
         return matches[0]
 
@@ -521,6 +529,12 @@ def _number(text: str, name: str, kind: str) -> Decimal | float:
     return number if kind == "integer" else float(number)
 
 
+def _fractions(values: Sequence[Any]) -> list[float]:
+    """The numbers that are not whole, as far as floats tell them from whole numbers."""
+    found = [float(value) for value in values if isinstance(value, Decimal) and value != int(value)]
+    return [value for value in found if 0 < value % 1 < 1]
+
+
 def _date(text: str) -> dt.date | None:
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
         return None
@@ -551,6 +565,8 @@ def _parsed(sql: str) -> Any:
     from sqlglot import Dialect
     from sqlglot.errors import SqlglotError
 
+    if not isinstance(sql, str):
+        raise InputError(f"the question is not a text but a value of the type {type(sql).__name__}: {QUESTION}")
     if len(sql) > _MOST_CHARACTERS:
         raise InputError(
             f"the question has {len(sql):,} characters, and {_MOST_CHARACTERS:,} are allowed: ask a shorter question"

@@ -20,6 +20,7 @@ from glasshouse.analyst.answers.workload_answers import count, independent
 from glasshouse.errors import InputError, ParameterError
 from glasshouse.plural import counted
 from glasshouse.randomness import Source
+from glasshouse.sql_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -279,7 +280,7 @@ def _share_of(size: int, s: float, root: int) -> int:
 
 
 def _test(name: str, values: Sequence[Any]) -> str:
-    column = '"' + name.replace('"', '""') + '"'
+    column = quoted_name(name)
     some = [value for value in values if value is not None]
     tests = [f"{column} IN ({', '.join(map(_literal, some))})"] if some else []
     tests += [f"{column} IS NULL"] if None in values else []

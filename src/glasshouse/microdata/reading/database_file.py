@@ -13,6 +13,7 @@ import pyarrow as pa
 from glasshouse.errors import GlasshouseError, InputError, MissingExtra, SourceError
 from glasshouse.microdata.reading.normal_form import column_of_values
 from glasshouse.microdata.reading.packed_file import NAMELESS
+from glasshouse.sql_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,7 +78,7 @@ def _read(
     if kind == "duckdb":
         relation = connection.sql(statement)
         chosen = choose(list(relation.columns))
-        picked = ", ".join(_quoted(name) for name in chosen)
+        picked = ", ".join(map(quoted_name, chosen))
         return relation.project(picked).to_arrow_table() if chosen else pa.table({})
     cursor = connection.execute(statement)
     names = [entry[0] for entry in cursor.description]
@@ -122,8 +123,4 @@ def _statement(path: Path, kind: str, connection: Any, selected: Mapping[str, st
         raise InputError(f"{path} has {len(names):,} tables, {', '.join(names[:20])}: name one with table=")
     if table is not None and table not in names:
         raise InputError(f"{path} has no table {table!r}: it has {', '.join(names[:20])}")
-    return f"SELECT * FROM {_quoted(names[0] if table is None else table)}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return f"SELECT * FROM {quoted_name(names[0] if table is None else table)}"

@@ -44,6 +44,7 @@ from glasshouse.microdata.reading.normal_form import column_of_values, normalise
 from glasshouse.microdata.reading.packed_file import STANDARD_INPUT, member_of, standard_input, unpacked
 from glasshouse.microdata.reading.spreadsheet import is_workbook, read_sheet
 from glasshouse.microdata.reading.statistical_file import read_statistical, statistical_format
+from glasshouse.sql_names import quoted_name
 from glasshouse.unpacking import Refused, growth_of
 from glasshouse.unpacking.arrow_ipc import messages, unpacked_bytes
 from glasshouse.unpacking.budget import Room, is_text
@@ -534,9 +535,8 @@ def _from_duckdb(relation: Any, choose: _Choose) -> _Loaded:
     chosen = choose(list(relation.columns))
     if not chosen:
         return pa.table({}), ()
-    quoted = ('"' + name.replace('"', '""') + '"' for name in chosen)
     with _running("the DuckDB query"):
-        return relation.project(", ".join(quoted)).to_arrow_table(), ()
+        return relation.project(", ".join(map(quoted_name, chosen))).to_arrow_table(), ()
 
 
 def _from_mapping(lists: Mapping[Any, Any], choose: _Choose) -> _Loaded:

@@ -15,6 +15,7 @@ from glasshouse.pages.report.effort import Effort
 from glasshouse.pages.report.facts import facts_of, facts_of_file, files_in, signature_facts
 from glasshouse.release.package.listing import add_files
 from glasshouse.release.package.pair import AUDIT, check_pair
+from glasshouse.release.release import given_release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,6 +124,7 @@ def make_report(
     >>> report.to_dict()["kept"], [found["adversary"] for found in report.to_dict()["beliefs"]]
     (True, ['linking', 'algorithm-aware', 'corrupting'])
     """
+    release = given_release(release)
     chosen = effort or Effort.named(report, release.spent if publishing is None else publishing)
     return Report(facts_of(release, table, achieved, chosen, seed_source, progress))
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from glasshouse.plural import counted
 from glasshouse.release.layout import BOXES, COUNT, LAYOUTS, LEFT, TAXONOMIES, Layout
 from glasshouse.release.package.tables import guarded_name
+from glasshouse.sql_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -191,7 +192,7 @@ def _questions(
     release: Release, format: str, missing: Mapping[str, Mapping[str, Sequence[str]]], several: Collection[str]
 ) -> str:
     value = release.recipe.sensitive[0] if release.recipe.sensitive else None
-    asked = f"SELECT {_sql(value)}, COUNT(*) GROUP BY {_sql(value)}" if value else "SELECT COUNT(*)"
+    asked = f"SELECT {quoted_name(value)}, COUNT(*) GROUP BY {quoted_name(value)}" if value else "SELECT COUNT(*)"
     sentences = [
         "Glasshouse answers questions about the people from these tables, with an interval for each estimate. Run "
         "this in the folder of this file:",
@@ -229,18 +230,20 @@ def _in_sql(release: Release, format: str, several: Collection[str]) -> str:
     if asked is None:
         (name,) = release.tables
         size = _layout(release).size
-        weight = "COUNT(*) AS people" if size is None else f"SUM({_sql(size)}) AS weight"
-        shown = _sql(_named(_shown(release), format))
+        weight = "COUNT(*) AS people" if size is None else f"SUM({quoted_name(size)}) AS weight"
+        shown = quoted_name(_named(_shown(release), format))
         return f"SELECT {shown}, {weight}\nFROM {_file_in_sql(name, format, several)}\nGROUP BY ALL ORDER BY ALL"
     number, values, column, people, shown = asked
     column, shown, file = _named(column, format), _named(shown, format), _file_in_sql(values, format, several)
     if people is None:
-        return f"SELECT {_sql(column)}, SUM({_sql(COUNT)}) AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL"
+        return (
+            f"SELECT {quoted_name(column)}, SUM({quoted_name(COUNT)}) AS people\nFROM {file}\nGROUP BY ALL ORDER BY ALL"
+        )
     return (
-        f"WITH sizes AS (SELECT {_sql(number)}, SUM({_sql(COUNT)}) AS size FROM {file} GROUP BY ALL)\n"
-        f"SELECT {_sql(shown)}, {_sql(column)}, SUM({_sql(COUNT)} / size) AS expected\n"
+        f"WITH sizes AS (SELECT {quoted_name(number)}, SUM({quoted_name(COUNT)}) AS size FROM {file} GROUP BY ALL)\n"
+        f"SELECT {quoted_name(shown)}, {quoted_name(column)}, SUM({quoted_name(COUNT)} / size) AS expected\n"
         f"FROM {_file_in_sql(people, format, several)} AS people\n"
-        f"JOIN {file} AS counts USING ({_sql(number)}) JOIN sizes USING ({_sql(number)})\n"
+        f"JOIN {file} AS counts USING ({quoted_name(number)}) JOIN sizes USING ({quoted_name(number)})\n"
         "GROUP BY ALL ORDER BY ALL"
     )
 
@@ -307,7 +310,7 @@ def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
         f"* In {code(column)} of `{name}.csv`, which also has empty texts, a missing value is the word {code(word)}."
         for (name, column), word in marked.items()
     ]
-    calls = (f"NULLIF({_sql(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
+    calls = (f"NULLIF({quoted_name(column)}, {_text_in_sql(word)})" for (_, column), word in marked.items())
     nulls = "".join(f", then {code(call)}" for call in calls)
     but = {0: "", 1: " This column is an exception:"}.get(len(told), " These columns are exceptions:")
     return "\n".join(
@@ -412,12 +415,6 @@ def _layout(release: Release) -> Layout:
 
 def _recoding(release: Release) -> str:
     return str(release.recipe.recoding.get("name"))
-
-
-def _sql(name: str) -> str:
-    """A name in SQL, with any characters."""
-    quoted = name.replace('"', '""')
-    return f'"{quoted}"'
 
 
 def _shell(text: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.sql_names import quoted_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -94,7 +96,7 @@ def _written(name: str, kinds: dict[str, str]) -> str:
     plain = name.isascii() and name.isidentifier() and name == name.strip()
     if plain and _is_read(f"SELECT {name}, COUNT(*) GROUP BY {name}", kinds):
         return name
-    return '"' + name.replace('"', '""') + '"'
+    return quoted_name(name)
 
 
 def _is_read(sql: str, kinds: dict[str, str]) -> bool:
