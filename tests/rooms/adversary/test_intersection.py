@@ -14,7 +14,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.intersection.candidates import Component, candidates, narrowed
-from glasshouse.adversary.intersection.exchanges import sample_options
+from glasshouse.adversary.intersection.exchanges import _Search, sample_options
 from glasshouse.adversary.intersection.intersection import Intersection
 from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.sampling import NotReached
@@ -23,6 +23,7 @@ from tests.rooms.recoding.reading import covers
 from tests.twins import intersection as naive
 
 QUASI = ["x", "y"]
+METHODS = (gh.Mondrian(), gh.Anatomize())
 MADE = gh.publish(
     gh.read({"x": [1, 2, 3], "y": [1, 2, 3], "s": list("abc")}, quasi=QUASI, sensitive="s"),
     principle=gh.LDiversity(ell=2),
@@ -411,6 +412,43 @@ def test_worlds_that_do_not_exist_are_not_sampled() -> None:
             most_sweeps=1000,
             source=gh.Source.seeded(0),
         )
+
+
+def test_looking_for_a_world_goes_through_everybody_once_and_not_once_for_every_decision() -> None:
+    """A thousand people in pairs need 500 decisions."""
+    n = 500
+    options = [range(2 * i, 2 * i + 2) for i in range(2 * n)]
+    takes = [(thing,) for i in range(n) for thing in (2 * i, 2 * i + 1) * 2]
+    search, source = _Search(options, takes, [1] * (2 * n)), gh.Source.seeded(1)
+    looked = Counter[bool]()
+    counts = search._options_left
+    search._options_left = lambda one: looked.update([True]) or counts(one)  # type: ignore[method-assign, func-returns-value]
+    decisions = 0
+    search.conclude()
+    while (decision := search.narrowest(source)) is not None:
+        decisions += 1
+        search.keep(*decision)
+        search.conclude()
+
+    assert sorted(takes[option][0] for option in search.world()) == list(range(2 * n))
+    assert n == decisions
+    assert looked[True] < 20 * n
+
+
+def test_progress_is_told_while_worlds_are_counted_and_sampled() -> None:
+    table = gh.synthetic.hospital(60, seed=1)
+    made = [gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Boxes(), method=method) for method in METHODS]
+    shares: list[float] = []
+    attack = Intersection(others=(made[1],), exact=False, error=0.1, source=gh.Source.seeded(1), progress=shares.append)
+    attack.attack(made[0], gh.Knowledge(external=table))
+
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    shares.clear()
+    replace(attack, exact=True).attack(made[0], gh.Knowledge(external=table))
+    assert shares
+    assert all(0 < share <= 0.2 for share in shares)
 
 
 def test_somebody_known_to_be_in_the_table_takes_a_place_from_others() -> None:

@@ -18,7 +18,7 @@ from glasshouse.adversary.intersection.candidates import TooManyOptions, candida
 from glasshouse.adversary.intersection.exchanges import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.sampling import NotReached
+from glasshouse.adversary.sampling import NotReached, stretch_of
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.plural import counted
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
 
 __all__ = ["Intersection"]
+
+_COUNTING = 0.2  # of the progress that is told: then comes sampling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +64,8 @@ class Intersection(Attack):
         How many combinations of a value and a place in every table are written down for all kinds of people.
     source
         Where random choices of sampling come from; secure ones by default.
+    progress
+        Called with a share of the work between 0 and 1, now and then, on long work.
 
     Notes
     -----
@@ -102,6 +106,7 @@ class Intersection(Attack):
     most_sweeps: int = 4_096
     most_options: int = 20_000_000
     source: Source | None = None
+    progress: Callable[[float], None] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "others", tuple(self.others))
@@ -221,10 +226,14 @@ class Intersection(Attack):
         left = set(range(len(components)))
 
         merged = [_merged(one) for one in components]
+        spent, tell = 0, stretch_of(self.progress, 0.0, _COUNTING)
 
         def attempt(c: int, most: int) -> tuple[bool, int]:
             n_alike, takes, stays, options = merged[c]
             found = count_ways(n_alike, takes, components[c].capacity, staying=stays, most_states=most)
+            nonlocal spent
+            spent += found.n_states
+            tell(min(1.0, spent / self.most_worlds))
             if found.shares is None:
                 return False, found.n_states
             for classes, parts in zip(options, found.shares, strict=True):
@@ -232,7 +241,6 @@ class Intersection(Attack):
                     share[rows] = [float(part) for part in parts]
             left.discard(c)
             return True, found.n_states
-
         work = {c: sum(map(len, takes)) for c, (_, takes, _, _) in enumerate(merged)}
         easy_first(work, attempt, self.most_worlds)
         return [components[c] for c in sorted(left)]
@@ -246,6 +254,7 @@ class Intersection(Attack):
     ) -> list[Component]:
         """Sample what could not be counted; return what could not be sampled either."""
         source = Source.secure() if self.source is None else self.source
+        tell = stretch_of(self.progress, _COUNTING, 1.0)
         unknown = []
         for c, one in enumerate(components):
             rows = [row for mine in one.options for row in mine]
@@ -257,6 +266,7 @@ class Intersection(Attack):
                     error=self.error,
                     most_sweeps=self.most_sweeps,
                     source=source.child("component", c),
+                    progress=stretch_of(tell, c / len(components), (c + 1) / len(components)),
                 )
             except NotReached as reason:
                 if self.exact is False:
