@@ -315,6 +315,30 @@ def test_without_room_for_options_values_are_intersected_and_the_result_is_calle
         Intersection(others=(releases[1],), most_sweeps=1, exact=False).attack(releases[0], knowledge)
 
 
+def test_a_bound_is_told_as_a_bound_and_people_for_whom_more_is_known_come_first() -> None:
+    """P and Q certainly have their values; of the others, nothing can be counted or sampled."""
+    people = gh.read({"x": [1, 1, 2, 2, 3, 3, 9, 10], "y": [0] * 8}, quasi=QUASI)
+    first = {"x": ["[1, 2]"] * 4 + ["3"] * 2 + ["9", "10"], "y": ["0"] * 8, "s": list("abcdefpq")}
+    second = {"x": ["1"] * 2 + ["[2, 3]"] * 4 + ["9", "10"], "y": ["0"] * 8, "s": list("abcdefpq")}
+    one, two = (replace(MADE, tables={"data": pa.table(cells)}, n_tuples=8) for cells in (first, second))
+    knowledge = gh.Knowledge(external=people)
+    exact = Intersection(others=(two,)).attack(one, knowledge)
+    found = Intersection(others=(two,), most_worlds=1, most_sweeps=1).attack(one, knowledge)
+
+    assert ("exact", "bound") == (exact.how, found.how)
+    for row in range(8):
+        assert all(belief <= found.of(row)[value] for value, belief in exact.of(row).items())
+    assert [False, True] == [found.only_bound[6], found.only_bound[0]]
+    assert 0.5 == found.of(0)["a"], "there is one such record for two people who are alike"
+    assert found.to_dict()["people_with_bound"] == int(found.only_bound.sum())
+    assert (6, "p", 1.0) == found.worst()
+    assert [6, 7] == [one.person for one in found.above(Fraction(2, 5), most=2)]
+    assert "0 has a with probability at most 0.5000: " in found.explain(0)
+    assert "it is not known how probable it is" in found.explain(0)
+    assert "6 has p with probability 1.0000: " in found.explain(6)
+    assert "largest probability  1.0000   median up to 0.5000" in str(found)
+
+
 # --- conclusions and sampling ----------------------------------------------------------------------------------------
 
 

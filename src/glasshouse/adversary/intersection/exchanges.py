@@ -217,8 +217,8 @@ class _Search:
     """A search with undo: who may still take what, and a record of every change.
 
     People and things lie in a pile for each number of options that they have left, from which the narrowest are drawn.
-    Whoever has another number by now is left lying until drawn, and then thrown away, so that a decision costs as much
-    as what it changes.
+    An entry whose number has changed stays on its pile until it is drawn, and is then thrown away, so that a decision
+    costs as much as what it changes.
     """
 
     def __init__(self, options: list[range], takes: list[tuple[int, ...]], capacity: list[int]) -> None:

@@ -71,7 +71,9 @@ class Intersection(Attack):
     -----
     First, every conclusion is drawn that needs a single person or a single group: values that not all of their groups
     have, values that others must have. What is then left falls apart into components, and each is counted by itself.
-    A bound says what is possible and no more: 1 for each value that somebody may have, 0 for all others.
+    A bound says what is possible: 0 for values that a person cannot have. People who are alike have equal
+    probabilities, so none is above the number of records with the value that any of them may take, divided by the
+    number of these people; if that is no less than 1, the bound is 1.
 
     A release all of whose tables are in another, as after `publish_marginals`, is not counted twice. Tables that show
     no batch and no sensitive value say nothing about anybody's value, and are ignored.
@@ -199,14 +201,17 @@ class Intersection(Attack):
                 )
         beliefs = np.bincount(place.reshape(-1), weights=share[left.alive], minlength=len(distinct)).astype(np.float64)
         presence = np.minimum(1.0, np.bincount(distinct // n_values, weights=beliefs, minlength=n_kinds))
+        bounded = np.zeros(n_kinds, bool)
         if unknown:
             how = "bound"
-            kinds = np.array([k for one in unknown for k in one.kinds], np.int64)
-            beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
-            n = int(of.n_alike[kinds].sum())
+            bounded[[k for one in unknown for k in one.kinds]] = True
+            rough = bounded[distinct // n_values]
+            beliefs[rough] = left.most(distinct)[rough]
+            presence[bounded] = 1.0
             notes.append(
-                f"for {counted(n, 'person')} the attack found only which values are possible, because neither counting "
-                "nor sampling succeeded"
+                f"for {counted(int(of.n_alike[bounded].sum()), 'person')} the attack found only which values are "
+                "possible, and an upper bound on the probability of each, because neither counting nor sampling "
+                "succeeded: it is not known how probable these values are"
             )
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
@@ -217,8 +222,9 @@ class Intersection(Attack):
             found,
             presence.astype(np.float64),
             values=of.values,
-            because=_because(left, offsets, n_releases),
+            because=_because(left, offsets, n_releases, bounded),
             notes=notes,
+            bounded=bounded,
         )
 
     def _counted(self, components: list[Component], share: NDArray[np.float64]) -> list[Component]:
@@ -241,6 +247,7 @@ class Intersection(Attack):
                     share[rows] = [float(part) for part in parts]
             left.discard(c)
             return True, found.n_states
+
         work = {c: sum(map(len, takes)) for c, (_, takes, _, _) in enumerate(merged)}
         easy_first(work, attempt, self.most_worlds)
         return [components[c] for c in sorted(left)]
@@ -324,14 +331,21 @@ def _is_part(some: Mapping[str, pa.Table], others: Mapping[str, pa.Table]) -> bo
     return all(any(table.equals(other) for other in others.values()) for table in some.values())
 
 
-def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Callable[[int, int], str]:
+def _because(
+    left: Narrowed, offsets: NDArray[np.int64], n_releases: int, bounded: NDArray[np.bool_]
+) -> Callable[[int, int], str]:
     def sentence(kind: int, code: int) -> str:
         value = "missing" if left.of.values[code] is None else str(left.of.values[code])
         options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases together allow" if n_releases > 1 else "the published tables allow"
-        more = f"; {n} are left after excluding the values that other people must have" if n < shared else ""
-        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them"
+        more = (
+            f"; {n} {'is' if n == 1 else 'are'} left after excluding the values that other people must have"
+            if n < shared
+            else ""
+        )
+        rest = ", and it is not known how probable it is" if bounded[kind] else ""
+        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them{rest}"
 
     return sentence
