@@ -154,6 +154,7 @@ def count_dropped(found: Posterior, task: Task, *, chosen: Flags | None = None, 
     together = replace(
         merged(shares),
         how="bound" if not is_exact and found.how == "exact" else found.how,
+        bounded=may if found.how == "exact" else None if found.bounded is None else found.bounded | may,
         because=_because(found, nowhere, np.maximum(weight, least), shares, out.sentence(is_exact=is_exact)),
         notes=tuple(notes),
     )
@@ -179,7 +180,7 @@ def once_known(found: Posterior, task: Task) -> Posterior:
 
 def _with_bound(found: Posterior, bound: Posterior) -> Posterior:
     """Keep a bound for an attacker who knows which value was too frequent; `Posterior.with_note` says what it is."""
-    return replace(found, once_known=replace(bound, how="bound", because=_once_known))
+    return replace(found, once_known=replace(bound, how="bound", because=_once_known, bounded=None))
 
 
 def _once_known(_kind: int, _code: int) -> str:

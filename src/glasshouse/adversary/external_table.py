@@ -19,11 +19,12 @@ import pyarrow.compute as pc
 from glasshouse.cells import SUPPRESSED, bare
 from glasshouse.cells.ranges import Range, ranges_in, ranges_of_cells
 from glasshouse.declarations import Declared, check_cells
-from glasshouse.errors import InputError
+from glasshouse.errors import InputError, SchemaError
 from glasshouse.microdata.domains import code, text_of
 from glasshouse.microdata.intake import clipped
 from glasshouse.microdata.weight_classes import WeightClasses
 from glasshouse.recoding.columns import cells_of
+from glasshouse.release.layout import EDITION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
     from glasshouse.release import PublishedColumn, Release
 
-__all__ = ["coded_as_published"]
+__all__ = ["coded_as_published", "without_editions"]
 
 _ZONED = re.compile(r"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
 # The kinds of values that ranges of each kind contain, or that are texts of ranges.
@@ -65,6 +66,8 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
     """
     people = knowledge.external
     for release in releases:
+        if release.editions and all(column.name != EDITION for column in people.quasi):
+            raise without_editions(release)
         carried = Declared.carried_by(release)
         told = {column.name: column for column in release.columns}
         columns = tuple(
@@ -77,6 +80,17 @@ def coded_as_published(releases: Sequence[Release], knowledge: Knowledge, *, run
             if any(column.name == name for column in people.quasi):
                 _check(people, release, carried, name, runs_method=runs_method)
     return knowledge if people is knowledge.external else replace(knowledge, external=people)
+
+
+def without_editions(release: Release) -> SchemaError:
+    """The error for an external table that does not say in which edition people were published."""
+    labels = ", ".join(str(edition.label) for edition in release.editions)
+    return SchemaError(
+        f"the external table has no quasi-identifier {EDITION!r}, which this release has, because it was published in "
+        f"editions ({labels}): add a column {EDITION!r} to the external table, with the edition in which each person "
+        "was first in the table. Or attack one edition by itself, in Python with gh.edition_of(release, LABEL)",
+        column=EDITION,
+    )
 
 
 def _limited(column: Column, told: PublishedColumn | None) -> Column:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshouse.adversary.dropped_people import count_dropped
+from glasshouse.adversary.knowledge import key_of
 from glasshouse.adversary.other_columns import in_own_groups, refuse_rows
 from glasshouse.adversary.permanents import exact_shares
 from glasshouse.adversary.perturbed_sample import PerturbedSample
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from glasshouse.adversary.matching import Matches
     from glasshouse.adversary.posterior import Posterior
     from glasshouse.adversary.task import Task
-    from glasshouse.release.contents import Published, Seats
+    from glasshouse.release.contents import Seats
 
 __all__ = ["Linking", "Sitting", "most_telling"]
 
@@ -108,11 +109,9 @@ class Linking(Attack):
         beliefs = Beliefs.joined(who, published.codes[entry], mass, n_kinds=len(one), n_values=n_values)
         rest = ""
         if found.how == "mixture":
-            most = _most(published, seats, matches, ~found.is_exact)
-            rest = (
-                "; no probability can be above "
-                f"{most:.4f}{' for those who are published' if task.release.n_dropped else ''}"
-            )
+            most = _most(task, seats, matches, ~found.is_exact)
+            of = "no probability of a protected value" if task.protected else "no probability"
+            rest = f"; {of} can be above {most:.4f}{' for those who are published' if task.release.n_dropped else ''}"
         notes = [*found.notes(task.kinds.n_alike, rest), *task.by_itself]
         return task.posterior(found.how, row[task.kinds.of_person], beliefs, found.presence[one], notes=notes)
 
@@ -178,10 +177,13 @@ def most_telling(found: Iterable[Posterior]) -> Posterior:
     return max(found, key=lambda one: (float(one.reached.max(initial=0)), float(one.largest.max(initial=0))))
 
 
-def _most(published: Published, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:
-    """The largest share of a value in any group that some of the people may be in."""
+def _most(task: Task, seats: Seats, matches: Matches, rough: NDArray[np.bool_]) -> float:
+    """The largest share of a (protected) value in any group that some of the people may be in."""
+    published = task.contents
     groups = np.unique(seats.group[matches.seats[rough[matches.of_match]]])
-    largest = np.maximum.reduceat(published.counts, published.offsets[:-1])
+    protected = set(map(key_of, task.protected or published.values))
+    counts = np.array([key_of(value) in protected for value in published.values], bool)
+    largest = np.maximum.reduceat(np.where(counts[published.codes], published.counts, 0), published.offsets[:-1])
     return float((largest[groups] / published.sizes[groups]).max())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from glasshouse.adversary.knowledge import key_of
 from glasshouse.cells.compound import part_values
 from glasshouse.errors import InputError
 from glasshouse.plural import counted
+from glasshouse.principles.parameters import fraction
 from glasshouse.references import explained
 from glasshouse.visible import in_lines
 
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
 
     from glasshouse.adversary.knowledge import Knowledge
     from glasshouse.cells.compound import Part
+    from glasshouse.principles.parameters import Exact
 
 __all__ = ["Belief", "Beliefs", "Posterior", "entries_of"]
+
+_NOISE = 1e-12  # by how much of itself a probability may be wrong because floats are rounded
 
 
 def entries_of(offsets: NDArray[Any], which: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -154,6 +159,9 @@ class Posterior:
     once_known
         If records were dropped because their value was too frequent, and any of several values may have been it: the
         largest probabilities, as a bound, for an attacker who knows which value it was.
+    bounded
+        If ``how`` is ``bound``: for every kind of people whether its probabilities are only upper bounds, which may not
+        be reached. None if those of all kinds are.
     """
 
     attack: str
@@ -172,6 +180,11 @@ class Posterior:
     because: Callable[[int, int], str] | None = None
     notes: tuple[str, ...] = ()
     once_known: Posterior | None = None
+    bounded: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        for limit in (1.0, *(() if self.limit is None else (float(self.limit),))):
+            object.__setattr__(self, "beliefs", _without_noise(self.beliefs, limit))
 
     def about_part(self, name: str, parts: Sequence[Part]) -> Posterior:
         """The probabilities for one part of a compound column: the sum over all values of the column that have it.
@@ -261,16 +274,23 @@ class Posterior:
         return self.compared._most.largest[self.kind]
 
     @property
+    def only_bound(self) -> NDArray[np.bool_]:
+        """For every person whether only an upper bound on the probabilities is known, which may not be reached."""
+        every = np.full(len(self.presence), self.how == "bound")
+        return (every if self.bounded is None else every & self.bounded)[self.kind]
+
+    @property
     def error(self) -> float:
         """The largest error of a sampled probability, half the width of a 95 % interval; 0 if nothing was sampled."""
         return 0.0 if self.errors is None else float(self.errors.max(initial=0.0))
 
     def worst(self) -> Belief:
-        """The person most exposed, the value, and the probability; of several, the first in the external table.
+        """The person most exposed, the value, and the probability.
 
-        The probability counts `once_known`. It may then be larger than the one that `of` gives.
+        Of several people, the first in the external table for whom more than a bound is known, or else the first. The
+        probability counts `once_known`. It may then be larger than the one that `of` gives.
         """
-        row = int(np.argmax(self.reached))
+        row = self._most_exposed
         most, kind = self.compared._most, self.kind[row]
         start, stop = most.offsets[kind], most.offsets[kind + 1]
         if start == stop and self.unprotected:  # somebody fits, but no protected value is probable
@@ -282,6 +302,11 @@ class Posterior:
             )
         best = start + int(np.argmax(most.beliefs[start:stop]))
         return Belief(self.knowledge.name(row), self.values[most.codes[best]], float(most.beliefs[best]))
+
+    @property
+    def _most_exposed(self) -> int:
+        top = np.flatnonzero(self.reached == self.reached.max())
+        return int(top[np.argmin(self.only_bound[top])])
 
     def explain(self, person: Any) -> str:
         """Say in one sentence which value is most probable for a person, and why."""
@@ -301,7 +326,8 @@ class Posterior:
             return absent if self.presence[kind] == 0 else f"no value has a probability above 0 for {person}"
         best = start + int(np.argmax(self.beliefs[start:stop]))
         code, belief = int(self.codes[best]), float(self.beliefs[best])
-        what = f"{person} has {_text(self.values[code])} with probability {belief:.4f}"
+        most = "at most " if self.only_bound[row] else ""
+        what = f"{person} has {_text(self.values[code])} with probability {most}{belief:.4f}"
         return f"{what}: {self.reason(kind, code)}"
 
     def reason(self, kind: int, code: int) -> str:
@@ -330,48 +356,52 @@ class Posterior:
         title = f"{self.attack}: probabilities for {self._what}, {counted(self.n_people, 'person')} ({self._how})"
         return f"{exposure(title, self.reached, self.limit)}\n"
 
-    def above(self, limit: Fraction | float | None = None, *, most: int | None = None) -> list[Belief]:
+    def above(self, limit: Exact | None = None, *, most: int | None = None) -> list[Belief]:
         """People with a probability above a limit (by default the guaranteed one), the ``most`` exposed first.
 
         The probabilities count `once_known`.
         """
         reached = self.reached
-        rows = np.flatnonzero(self._is_above(limit))
-        rows = rows[np.argsort(-reached[rows], kind="stable")]
+        rows = np.flatnonzero(self.is_above(limit))
+        rows = rows[np.lexsort((self.only_bound[rows], -reached[rows]))]
         found = []
         for row in rows[:most].tolist():
             value, belief = next(iter(self.compared._most.of(self.knowledge.name(row)).items()))
             found.append(Belief(self.knowledge.name(row), value, belief))
         return found
 
-    def share_above(self, limit: Fraction | float | None = None) -> float:
+    def share_above(self, limit: Exact | None = None) -> float:
         """The share of people with a probability above a limit (MINIMALITY Figs. 3(a) and 4(a)).
 
         A guarantee must not be overstated, so `once_known` is counted: people who may have been dropped are above the
         limit if they are for an attacker who knows which value was too frequent.
         """
-        return float(np.mean(self._is_above(limit)))
+        return float(np.mean(self.is_above(limit)))
 
-    def exceeds(self, limit: Fraction | float | None = None) -> bool:
+    def exceeds(self, limit: Exact | None = None) -> bool:
         """Whether a probability is above a limit, or would be if the attacker knew which value was too frequent."""
         return self.share_above(limit) > 0
 
-    def multiple(self, limit: Fraction | float | None = None) -> float:
+    def multiple(self, limit: Exact | None = None) -> float:
         """The largest probability as a multiple of a limit (MINIMALITY Figs. 3(b) and 4(b)); counts `once_known`."""
-        return float(self.reached.max(initial=0.0)) / self._bound(limit)
+        bound = self._bound(limit)
+        largest = float(_without_noise(self.reached, bound).max(initial=0.0))
+        return largest / bound if bound else inf if largest else 1.0
 
-    def _is_above(self, limit: Fraction | float | None) -> NDArray[np.bool_]:
+    def is_above(self, limit: Exact | None) -> NDArray[np.bool_]:
         """Whether a probability is above a limit, for every person."""
-        return self.reached > self._bound(limit) * (1 + 1e-12)
+        bound = self._bound(limit)
+        return _without_noise(self.reached, bound) > bound
 
-    def _bound(self, limit: Fraction | float | None) -> float:
-        given = self.limit if limit is None else limit
-        if given is None:
+    def _bound(self, limit: Exact | None) -> float:
+        if limit is not None:
+            return float(fraction("Posterior", "limit", limit, least=0, most=1))
+        if self.limit is None:
             raise InputError(
                 "the release does not guarantee a largest probability with which the attack could be compared: "
                 "give a limit yourself"
             )
-        return float(given)
+        return float(self.limit)
 
     def to_table(self) -> pa.Table:
         """One row for every person: name, presence, the most likely value and the probability of it.
@@ -403,8 +433,10 @@ class Posterior:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the summary that is printed, without names.
 
-        With `once_known` the numbers count it, and are a ``bound``. Its largest probability is then there once more by
-        this name, and ``unless_known`` has the numbers for an attacker who does not know which value was too frequent.
+        ``people_with_bound`` says for how many people only upper bounds are known, if there are such; their bounds are
+        counted in all numbers. With `once_known` the numbers count it, and are a ``bound``. Its largest probability is
+        then there once more by this name, and ``unless_known`` has the numbers for an attacker who does not know which
+        value was too frequent.
         If only some values are protected, the numbers are theirs, and ``unprotected`` is the largest probability of the
         others.
         """
@@ -423,6 +455,8 @@ class Posterior:
             summary["unprotected"] = self.unprotected
         if self.once_known is not None:
             summary |= {"once_known": summary["largest"], "unless_known": self.unless_known._numbers()}
+        if self.only_bound.any():
+            summary["people_with_bound"] = int(np.count_nonzero(self.only_bound))
         return summary
 
     def _numbers(self) -> dict[str, Any]:
@@ -478,21 +512,27 @@ class Posterior:
         )
 
     def __str__(self) -> str:
-        worst, people = self.worst(), self.reached
-        reached = "up to " if worst.belief > self.compared.largest[self.kind[int(np.argmax(people))]] else ""
+        worst, people, bound = self.worst(), self.reached, self.only_bound
+        row = self._most_exposed
+        reached = "up to " if bound[row] or worst.belief > self.compared.largest[self.kind[row]] else ""
+        most = "up to " if people.max() > people[~bound].max(initial=0.0) else ""
+        median = "up to " if bound.any() else ""
         lines = [
             f"{self.attack}: the attacker's probabilities for {self._what}, "
             f"{counted(self.n_people, 'person')} ({self._how})",
             f"  most exposed         {worst.person}: {_text(worst.value)} with probability {reached}{worst.belief:.4f}",
-            f"  largest probability  {people.max():.4f}   median {np.median(people):.4f}",
+            f"  largest probability  {most}{people.max():.4f}   median {median}{np.median(people):.4f}",
             f"  spread from 0 to 1   {_bars(self.distribution(20))}",
             f"  in the table         with probability up to {self.presence[self.kind].max():.4f}",
         ]
         if self.errors is not None:
             lines.append(f"  error                up to {self.error:.4f} (95 % of the time)")
         if self.limit is not None:
-            share, times = f"{self.share_above():.2%} of people", f"{self.multiple():.2f} times"
-            lines.append(f"  above {self.limit!s:<14} {share}; the largest is {times} {self.limit}")
+            above = self.is_above(None)
+            share, perhaps = float(np.mean(above & ~bound)), float(np.mean(above & bound))
+            more = f" and perhaps {perhaps:.2%} more, for whom only a bound is known" if perhaps else ""
+            times = f"{most}{self.multiple():.2f} times"
+            lines.append(f"  above {self.limit!s:<14} {share:.2%} of people{more}; the largest is {times} {self.limit}")
         notes = (*self.notes, *explained(*self.notes))
         return in_lines([*lines, *(f"  note: {note}" for note in notes)])
 
@@ -501,6 +541,16 @@ def _bars(shares: NDArray[np.float64]) -> str:
     """A small text picture of a distribution: a bar for every share, a dot where it is empty."""
     heights = np.ceil(shares / max(shares.max(initial=0.0), 1e-300) * 8).astype(int)
     return "".join("·▁▂▃▄▅▆▇█"[height] for height in heights)
+
+
+def _without_noise(probabilities: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
+    """The probabilities, with those that are above a limit only because floats are rounded put onto it.
+
+    >>> _without_noise(np.array([0.1 + 0.2, 0.3 + 1e-9]), 0.3).tolist()
+    [0.3, 0.300000001]
+    """
+    noisy = (probabilities > limit) & (probabilities <= limit * (1 + _NOISE))
+    return np.where(noisy, limit, probabilities)
 
 
 def _text(value: Any) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "r_hat",
     "sample",
     "standard_error",
+    "stretch_of",
     "trust",
 ]
 
@@ -165,6 +166,15 @@ def sample(
         progress(1.0)
     why = f"an error of {error:g} was not reached within {most_sweeps:,} rounds of sampling"
     raise NotReached(why if n_draws <= most_draws else f"{n_beliefs:,} probabilities are too many to sample", found)
+
+
+def stretch_of(progress: Callable[[float], None] | None, low: float, high: float) -> Callable[[float], None]:
+    """What tells the progress of one stretch of the work, which goes from ``low`` to ``high``.
+
+    >>> stretch_of(print, 0.5, 1.0)(0.5)
+    0.75
+    """
+    return lambda share: None if progress is None else progress(low + share * (high - low))
 
 
 def _drawn(chain: Proposal, n_draws: int, looks: int, spare: int) -> NDArray[np.float64]:

@@ -239,6 +239,11 @@ class Task:
         return known
 
     @property
+    def protected(self) -> tuple[Any, ...]:
+        """The sensitive values that the release protects, if it protects only some."""
+        return _promised(self.release, self.contents.column)[1]
+
+    @property
     def by_itself(self) -> list[str]:
         """A note for when each of several tables is used separately."""
         n = len(self.contents.seats)
@@ -263,6 +268,7 @@ class Task:
         values: tuple[object, ...] | None = None,
         because: Callable[[int, int], str] | None = None,
         notes: Sequence[str] = (),
+        bounded: NDArray[np.bool_] | None = None,
     ) -> Posterior:
         """Combine probabilities with what they are about into a posterior."""
         limit, protected = _promised(self.release, self.contents.column)
@@ -282,6 +288,7 @@ class Task:
             errors=beliefs.errors,
             because=because,
             notes=tuple(notes),
+            bounded=bounded,
         )
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from glasshouse import bounds, catalog
+from glasshouse import catalog
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly
 from glasshouse.cli.printing import remark, say, say_json, say_text
 from glasshouse.cli.progress import progress_bar
-from glasshouse.errors import InputError, SchemaError
+from glasshouse.errors import InputError, ParameterError, SchemaError
 from glasshouse.log import step
 from glasshouse.plural import counted
 from glasshouse.policy import choices as asked
@@ -195,7 +195,10 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @click.option(
     "--fail-above",
     metavar="LIMIT",
-    help=("Exit with code 1 if a probability, or the risk that is counted, is above this limit, such as 1/5."),
+    help=(
+        "Exit with code 1 if a probability, or the risk that is counted, is above this limit: a number from 0 to "
+        "1, such as 1/5."
+    ),
 )
 @options.table_option
 @options.source_options
@@ -284,12 +287,25 @@ def _above(beliefs: Posterior, limit: Fraction) -> str:
             "value was too frequent for the principle. For an attacker who also knows which value that was, their "
             f"probabilities may be above the limit, up to {beliefs.reached.max():.4f}"
         )
-    n = round(own.share_above(limit) * own.n_people)
+    above, bound = own.is_above(limit), own.only_bound
+    n, n_bound = int((above & ~bound).sum()), int((above & bound).sum())
     what = "protected value" if beliefs.protected else "value"
-    kind = {"bound": "a bound", "mixture": "approximate", "sampled": "estimated by sampling"}.get(own.how, "")
-    return (
+    if not n:
+        return (
+            f"for {counted(n_bound, 'person')} of {own.n_people:,}, only an upper bound on the probability of a {what} "
+            f"is known, and this bound is above {limit}: the largest is {own.reached.max():.4f}. It is not known "
+            "whether a probability is above the limit"
+        )
+    kind = {"mixture": "approximate", "sampled": "estimated by sampling"}.get(own.how, "")
+    told = (
         f"for {counted(n, 'person')} of {own.n_people:,}, the probability of a {what} is above {limit}, "
-        f"and the largest is {own.reached.max():.4f}{f' ({kind})' if kind else ''}"
+        f"and the largest is {own.reached[~bound].max():.4f}{f' ({kind})' if kind else ''}"
+    )
+    if not n_bound:
+        return told
+    return (
+        f"{told}. For {counted(n_bound, 'other person', 'other people')}, only an upper bound is known, and it is "
+        "above the limit too"
     )
 
 
@@ -315,10 +331,12 @@ def _tell_risk(found: Any, audit: Path | None, limit: Fraction | None, *, as_jso
 
 
 def _limit(text: str | None) -> Fraction | None:
+    from glasshouse.principles.parameters import fraction
+
     try:
-        return None if text is None else bounds.exact(text)
-    except ValueError:
-        raise InputError(f"--fail-above takes a number such as 1/5 or 0.2, got {text!r}") from None
+        return None if text is None else fraction("attack", "limit", text, least=0, most=1)
+    except ParameterError:
+        raise InputError(f"--fail-above takes a probability from 0 to 1, such as 1/5 or 0.2, got {text!r}") from None
 
 
 def _release(path: Path, given: dict[str, Any]) -> Release:
@@ -377,6 +395,17 @@ def _knowledge(release: Release, external: str, given: dict[str, Any]) -> Knowle
 
 
 def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
+    """Read a list of people, who need an edition if the release has several."""
+    from glasshouse.adversary.external_table import without_editions
+    from glasshouse.release.layout import EDITION
+
+    try:
+        return _read_people(release, file, given)
+    except SchemaError as error:
+        raise without_editions(release) if release.editions and error.column == EDITION else error from None
+
+
+def _read_people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
     """Read a list of people; with their sensitive values, if the attack counts right guesses and the list has them."""
     from glasshouse.microdata import read
 

@@ -65,6 +65,8 @@ def fraction(
     """
     ends = [("above", above), (">=", least), ("below", below)]
     allowed = "a number " + " and ".join(f"{word} {bound}" for word, bound in ends if bound is not None)
+    if most is not None:
+        allowed = f"{allowed} and at most {most}" if least is None else f"a number from {least} to {most}"
     try:
         number = bounds.exact(value)
     except bounds.OutOfBounds:
@@ -72,11 +74,9 @@ def fraction(
     except (TypeError, ValueError):
         raise ParameterError(owner, name, allowed, value) from None
     too_small = (above is not None and number <= above) or (least is not None and number < least)
-    if too_small or (below is not None and number >= below):
+    too_large = (below is not None and number >= below) or (most is not None and number > most)
+    if too_small or too_large:
         raise ParameterError(owner, name, allowed, value)
-    if most is not None and number > most:
-        wanted = f"{allowed} and at most {most}" if least is None else f"a number from {least} to {most}"
-        raise ParameterError(owner, name, wanted, value)
     return number
 
 

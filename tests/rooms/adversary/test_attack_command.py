@@ -74,7 +74,9 @@ def test_a_place_inside_the_release_is_refused(folder: Path) -> None:
 def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
     run(folder, f"attack one/release {EXTERNAL} --fail-above 1/3")
     run(folder, f"attack one/release {EXTERNAL} --attack reverse-engineering --fail-above 1/3", code=1)
-    assert "such as 1/5" in run(folder, f"attack one/release {EXTERNAL} --fail-above lots", code=2)
+    for limit in ("lots", "33", "2", "-1", "33%"):
+        told = " ".join(run(folder, f"attack one/release {EXTERNAL} --fail-above={limit}", code=2).split())
+        assert f"--fail-above takes a probability from 0 to 1, such as 1/5 or 0.2, got '{limit}'" in told
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,10 @@ def test_the_exit_code_tells_whether_a_limit_was_exceeded(folder: Path) -> None:
         ("attack one/release", "of 200, the probability of a value is above 1/30, and the largest is"),
         ("attack two/release", "for 200 people of 200, the probability of a value is above 1/30"),
         ("attack one/release --attack reverse-engineering", "of 200, the probability of a value is above 1/30"),
+        (
+            "attack two/release --attack corruption --most-corrupted 1",
+            "For 28 other people, only an upper bound is known",
+        ),
         ("attack one/release --attack inference", "the share of correct guesses is"),
     ],
 )

@@ -28,6 +28,7 @@ from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.perturbed_sample import PerturbedSample
 from glasshouse.adversary.posterior import Posterior
 from glasshouse.adversary.task import Task
+from glasshouse.cli.attack import _above
 from tests.tiers import tables
 from tests.twins import corruption as naive
 
@@ -519,6 +520,36 @@ def test_bob_gives_calvin_away_and_emily_hides_debbie_a_little() -> None:
     one = gh.attack(release, Corruption(most_corrupted=1), knowledge=gh.Knowledge(external=voters))
     assert one.of("Calvin") == {"bronchitis": 1.0, "pneumonia": 1.0}
     assert one.of("Debbie") == {"breast cancer": 0.5, "pneumonia": 0.5}  # with two corrupted, 1
+    assert one.explain("Calvin").endswith(
+        "1 of 2 records has bronchitis. If the attacker knows the value of 1 other person in this group, and it is "
+        "another one, 1 of 1 remaining record has it"
+    )
+    assert one.explain("Debbie").endswith("; and such a person is in the table with a probability of at most 0.5000")
+
+
+def test_the_worst_corruption_is_explained_by_the_group_in_which_it_is_reached() -> None:
+    table = gh.read(
+        {"id": list(range(6)), "q": [1] * 6, "s": list("abcabc")}, identifier="id", quasi="q", sensitive="s"
+    )
+    groups = gh.Groups(np.array([0, 0, 0, 1, 1, 1], np.int32), 2)
+    made = gh.publish(table, principle=gh.LDiversity(ell=3), method=gh.Anatomize(), recoding=gh.Anatomy())
+    release = replace(made, tables=gh.Anatomy().recode(table, groups))
+    knowledge = gh.Knowledge(external=table)
+    for chosen in (None, {"a"}):
+        found = Corruption(most_corrupted=1, predicate=chosen).attack(release, knowledge)
+        assert found.worst().belief == 0.5
+        assert found.only_bound.all(), "it is not known in which of the groups anybody is"
+        assert _above(found, Fraction(1, 3)) == (
+            "for 6 people of 6, only an upper bound on the probability of a value is known, and this bound is above "
+            "1/3: the largest is 0.5000. It is not known whether a probability is above the limit"
+        )
+        told = found.explain(0)
+        assert f"1 of 3 records has {'a' if chosen is None else 'one of the given values'}. If the attacker" in told
+        assert told.endswith("and it is another one, 1 of 2 remaining records has it")
+    alone = Corruption(most_corrupted=1).attack(
+        gh.publish(table, principle=gh.LDiversity(ell=3), recoding=gh.Boxes()), knowledge
+    )
+    assert not alone.only_bound.any(), "with one group for everybody, it can be reached"
 
 
 @pytest.mark.parametrize("recoding", [gh.Boxes(), gh.Anatomy(), gh.Permutation(), gh.Angel()], ids=lambda r: r.name)

@@ -14,7 +14,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.adversary.intersection.candidates import Component, candidates, narrowed
-from glasshouse.adversary.intersection.exchanges import sample_options
+from glasshouse.adversary.intersection.exchanges import _Search, sample_options
 from glasshouse.adversary.intersection.intersection import Intersection
 from glasshouse.adversary.permanents import count_ways
 from glasshouse.adversary.sampling import NotReached
@@ -23,6 +23,7 @@ from tests.rooms.recoding.reading import covers
 from tests.twins import intersection as naive
 
 QUASI = ["x", "y"]
+METHODS = (gh.Mondrian(), gh.Anatomize())
 MADE = gh.publish(
     gh.read({"x": [1, 2, 3], "y": [1, 2, 3], "s": list("abc")}, quasi=QUASI, sensitive="s"),
     principle=gh.LDiversity(ell=2),
@@ -314,6 +315,30 @@ def test_without_room_for_options_values_are_intersected_and_the_result_is_calle
         Intersection(others=(releases[1],), most_sweeps=1, exact=False).attack(releases[0], knowledge)
 
 
+def test_a_bound_is_told_as_a_bound_and_people_for_whom_more_is_known_come_first() -> None:
+    """P and Q certainly have their values; of the others, nothing can be counted or sampled."""
+    people = gh.read({"x": [1, 1, 2, 2, 3, 3, 9, 10], "y": [0] * 8}, quasi=QUASI)
+    first = {"x": ["[1, 2]"] * 4 + ["3"] * 2 + ["9", "10"], "y": ["0"] * 8, "s": list("abcdefpq")}
+    second = {"x": ["1"] * 2 + ["[2, 3]"] * 4 + ["9", "10"], "y": ["0"] * 8, "s": list("abcdefpq")}
+    one, two = (replace(MADE, tables={"data": pa.table(cells)}, n_tuples=8) for cells in (first, second))
+    knowledge = gh.Knowledge(external=people)
+    exact = Intersection(others=(two,)).attack(one, knowledge)
+    found = Intersection(others=(two,), most_worlds=1, most_sweeps=1).attack(one, knowledge)
+
+    assert ("exact", "bound") == (exact.how, found.how)
+    for row in range(8):
+        assert all(belief <= found.of(row)[value] for value, belief in exact.of(row).items())
+    assert [False, True] == [found.only_bound[6], found.only_bound[0]]
+    assert 0.5 == found.of(0)["a"], "there is one such record for two people who are alike"
+    assert found.to_dict()["people_with_bound"] == int(found.only_bound.sum())
+    assert (6, "p", 1.0) == found.worst()
+    assert [6, 7] == [one.person for one in found.above(Fraction(2, 5), most=2)]
+    assert "0 has a with probability at most 0.5000: " in found.explain(0)
+    assert "it is not known how probable it is" in found.explain(0)
+    assert "6 has p with probability 1.0000: " in found.explain(6)
+    assert "largest probability  1.0000   median up to 0.5000" in str(found)
+
+
 # --- conclusions and sampling ----------------------------------------------------------------------------------------
 
 
@@ -411,6 +436,43 @@ def test_worlds_that_do_not_exist_are_not_sampled() -> None:
             most_sweeps=1000,
             source=gh.Source.seeded(0),
         )
+
+
+def test_looking_for_a_world_goes_through_everybody_once_and_not_once_for_every_decision() -> None:
+    """A thousand people in pairs need 500 decisions."""
+    n = 500
+    options = [range(2 * i, 2 * i + 2) for i in range(2 * n)]
+    takes = [(thing,) for i in range(n) for thing in (2 * i, 2 * i + 1) * 2]
+    search, source = _Search(options, takes, [1] * (2 * n)), gh.Source.seeded(1)
+    looked = Counter[bool]()
+    counts = search._options_left
+    search._options_left = lambda one: looked.update([True]) or counts(one)  # type: ignore[method-assign, func-returns-value]
+    decisions = 0
+    search.conclude()
+    while (decision := search.narrowest(source)) is not None:
+        decisions += 1
+        search.keep(*decision)
+        search.conclude()
+
+    assert sorted(takes[option][0] for option in search.world()) == list(range(2 * n))
+    assert n == decisions
+    assert looked[True] < 20 * n
+
+
+def test_progress_is_told_while_worlds_are_counted_and_sampled() -> None:
+    table = gh.synthetic.hospital(60, seed=1)
+    made = [gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Boxes(), method=method) for method in METHODS]
+    shares: list[float] = []
+    attack = Intersection(others=(made[1],), exact=False, error=0.1, source=gh.Source.seeded(1), progress=shares.append)
+    attack.attack(made[0], gh.Knowledge(external=table))
+
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    shares.clear()
+    replace(attack, exact=True).attack(made[0], gh.Knowledge(external=table))
+    assert shares
+    assert all(0 < share <= 0.2 for share in shares)
 
 
 def test_somebody_known_to_be_in_the_table_takes_a_place_from_others() -> None:

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -252,6 +253,47 @@ def test_the_corrupted_people_leave_the_last_one_known() -> None:
     knowledge = gh.Knowledge(external=table, corrupted={"u": "a", "v": "b"})
 
     assert gh.attack(release, gh.ReverseEngineering(), knowledge=knowledge).of("w") == {"c": 1.0}
+
+
+def test_a_probability_that_equals_the_limit_is_never_above_it() -> None:
+    table = gh.synthetic.hospital(60, seed=1)
+    found = gh.attack(gh.publish(table, principle=gh.LDiversity(ell=3)), knowledge=gh.Knowledge(external=table))
+    found = replace(
+        found, beliefs=np.where(found.beliefs == found.beliefs.max(), np.nextafter(1 / 3, 1), found.beliefs)
+    )
+    told = found.to_dict()
+
+    assert (told["largest"], told["multiple"], told["share_above"]) == (1 / 3, 1.0, 0)
+    assert found.worst().belief == found.reached.max() == max(found.to_table()["belief"].to_pylist()) == 1 / 3
+    truly = replace(found, beliefs=found.beliefs + 1e-9)
+    assert truly.worst().belief > 1 / 3
+    assert truly.multiple() > 1
+    assert truly.exceeds()
+    sure = replace(found, beliefs=np.minimum(found.beliefs * 2, np.nextafter(1 / 2, 1)))
+    assert (sure.exceeds("1/2"), sure.multiple(0.5)) == (False, 1.0)
+    assert replace(found, beliefs=found.beliefs * 3 * (1 + 1e-15)).reached.max() == 1
+
+
+@pytest.mark.parametrize("limit", [33, 2, -1, "33", "50 %", float("nan"), float("inf"), True])
+def test_a_limit_that_is_no_probability_is_refused(limit: Any) -> None:
+    table = gh.synthetic.hospital(60, seed=1)
+    found = gh.attack(gh.publish(table, principle=gh.LDiversity(ell=3)), knowledge=gh.Knowledge(external=table))
+    for compare in (found.exceeds, found.share_above, found.above, found.multiple):
+        with pytest.raises(gh.ParameterError, match="limit must be a number from 0 to 1"):
+            compare(limit)
+    assert (found.exceeds(0), found.exceeds(1), found.multiple(0)) == (True, False, float("inf"))
+
+
+def test_the_limit_on_a_mixture_is_that_of_the_protected_values() -> None:
+    cells = {"q": ["[1, 3]"] * 2 + ["[2, 4]"] * 4, "s": ["HIV", "flu", "HIV", "flu", "flu", "flu"]}
+    table = gh.read({"q": [1, 2, 2, 3, 3, 4], "s": cells["s"]}, quasi=["q"], sensitive="s")
+    made = gh.publish(table, principle=gh.DesignatedLDiversity(ell=2, values=("HIV",)), recoding=gh.Boxes())
+    release = replace(made, tables={"data": pa.table(cells)})
+    found = gh.Linking(most_states=1).attack(release, gh.Knowledge(external=table))
+
+    assert found.how == "mixture"
+    assert found.unprotected > 0.5
+    assert "no probability of a protected value can be above 0.5000" in found.notes[0]
 
 
 def test_knowledge_is_checked() -> None:

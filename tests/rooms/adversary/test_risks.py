@@ -281,6 +281,8 @@ def test_a_control_on_which_everything_succeeds_leaves_nothing_to_add() -> None:
 
     assert full.risk == (0.0, 0.0, 1.0)
     assert not full.exceeds(0)
+    with pytest.raises(gh.ParameterError, match="limit must be a number from 0 to 1"):
+        full.exceeds(33)
     assert full.to_dict()["risk"] == {"value": 0.0, "low": 0.0, "high": 1.0}
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import glasshouse as gh
 from tests.rooms.cli.world import QUICK, ROLES, run
 
@@ -44,6 +46,11 @@ def test_editions_are_published_shown_verified_and_asked(world: Path) -> None:
     rows = [json.loads(run(f"{count} {year}").stdout)["rows"][0]["count"] for year in (2026, 2027)]
     assert rows == [300, 420]
     assert "no edition '2030'" in run(f"{count} 2030", code=2).stderr
+    told = " ".join(run("attack second/release --external 2027.csv --identifier patient", code=2).stderr.split())
+    assert "editions (2026, 2027): add a column 'edition' to the external table" in told
+    people = gh.read("2027.csv", identifier="patient", quasi=["age", "sex", "zipcode"])
+    with pytest.raises(gh.SchemaError, match="add a column 'edition' to the external table"):
+        gh.attack(gh.load("second/release"), knowledge=gh.Knowledge(external=people))
 
 
 def test_a_policy_makes_the_same_edition(world: Path) -> None:

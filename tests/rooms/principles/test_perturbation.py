@@ -201,8 +201,11 @@ def test_the_cardinality_gives_k(s: Any, k: int) -> None:
         (lambda: RhoBreach(rho1=0.2, k=True), "RhoBreach: k must be an integer >= 1, got True"),
         (lambda: RhoBreach(rho1=0.2, k=2, s=0.5), "RhoBreach: s must be left out where k is given, got 0.5"),
         (lambda: RhoBreach(rho1=0.2, s=2), "RhoBreach: s must be a number above 0 and at most 1, got 2"),
-        (lambda: RhoBreach(rho1=0.2, s=0), "RhoBreach: s must be a number above 0, got 0"),
-        (lambda: RhoBreach(rho1=0.2, k=2, lambda_=0), "RhoBreach: lambda_ must be a number above 0, got 0"),
+        (lambda: RhoBreach(rho1=0.2, s=0), "RhoBreach: s must be a number above 0 and at most 1, got 0"),
+        (
+            lambda: RhoBreach(rho1=0.2, k=2, lambda_=0),
+            "RhoBreach: lambda_ must be a number above 0 and at most 1, got 0",
+        ),
         (
             lambda: RhoBreach(rho1=0.2, k=2, lambda_=1.5),
             "RhoBreach: lambda_ must be a number above 0 and at most 1, got 1.5",

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import factorial, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
     Found = tuple[Beliefs, Floats, str, list[str]]  # probabilities, presence, how they were had, and what is to be said
 
 __all__ = ["MOST_WAYS", "Removal"]
@@ -59,6 +60,8 @@ MOST_WAYS = 4_000
 """The largest number of ways to assign people to groups that the attack goes through, where groups are not certain."""
 
 _STATES = 100  # of counting, for each way that may be gone through
+_SURE = 1e-9
+_KNOWN_BEFORE = "the attacker knew this value before seeing the release"
 _MOST_PEOPLE = 64  # who are seated in every way; beyond, counting would end in too many ways after a long time
 
 
@@ -85,6 +88,17 @@ class Removal:
         return most_telling(_OneTable(task, Fitting.of(task, seats), self).posterior() for seats in task.contents.seats)
 
 
+class _Worst(NamedTuple):
+    """The largest probabilities if more people are corrupted: of every seat and value of its group."""
+
+    seat: Integers
+    code: Integers
+    n: Floats  # records of the group with the value
+    s: Floats  # records of the group
+    out: Floats  # records of the group that are of corrupted people, with other values
+    belief: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class _OneTable:
     """The attack by one table of seats."""
@@ -104,8 +118,10 @@ class _OneTable:
                 "the prior changes nothing for published people: it is the same for everybody, and all possible tables "
                 "have the published values"
             )
+        because: Callable[[int, int], str] | None = self._because if chosen is None else None
+        bounded: Flags | None = None
         if given.most_corrupted:
-            beliefs, presence = self._worst(chosen)
+            beliefs, presence, because, bounded = self._worst(chosen)
             how = "bound"
         else:
             beliefs, presence, how, more = self._beliefs()
@@ -120,7 +136,8 @@ class _OneTable:
             beliefs.among(2),
             np.concatenate([presence, [0.0, 1.0]]),
             values=values if chosen is None else (True,),
-            because=self._because if chosen is None else None,
+            because=because,
+            bounded=bounded,
             notes=notes,
         )
         found = count_dropped(found, self.task, chosen=chosen, more_corrupted=given.most_corrupted)
@@ -142,7 +159,7 @@ class _OneTable:
         value = text_of(self.fit.published.values[code])
         seats = self.fit.seats_of(kind) if kind < len(self.fit.n_alike) else []
         if not seats:
-            return "the attacker knew this value before seeing the release"
+            return _KNOWN_BEFORE
         shown = seats_in_words(self.fit.seats, seats[0])
         groups = {int(self.fit.seats.group[seat]) for seat in seats}
         entries = [entry for group in groups if (entry := self.fit.entry(group, code)) >= 0]
@@ -261,7 +278,7 @@ class _OneTable:
 
     # --- people whom the attacker may corrupt too ---------------------------------------------------------------------
 
-    def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats]:
+    def _worst(self, chosen: NDArray[np.bool_] | None) -> tuple[Beliefs, Floats, Callable[[int, int], str], Flags]:
         """The largest probabilities after at most ``most`` more people are corrupted, whatever values they have.
 
         *One group at each place*, with what was known before taken out: m records at the place, for c people; s records
@@ -275,7 +292,8 @@ class _OneTable:
 
         *Otherwise* somebody who also knew who is in which group would have a probability of at most ``n / (s -
         min(most, s - n))`` in one of the groups that the person fits, ``most`` counting those corrupted before too. The
-        probability is an average of such probabilities, so it is no larger than the largest.
+        probability is an average of such probabilities, so it is no larger than the largest; it may not reach it, and
+        the last that is returned says for which kinds.
         """
         published, seats, most = self.fit.published, self.fit.seats, self.given.most_corrupted
         left = Left(self.fit)
@@ -303,21 +321,58 @@ class _OneTable:
         unknown = np.bincount(at, weights=self.fit.unknown[of_kind], minlength=len(seats))[seats.place[seat]]
         m = left.seat[seat].astype(np.float64)
         absent = np.maximum(unknown - m, 0)
-        worst = n / np.maximum(s - np.minimum(np.where(plain, most, more), s - n), 1)
+        out = np.minimum(np.where(plain, most, more), s - n)  # of the group's records: those of corrupted people
+        worst = n / np.maximum(s - out, 1)
         if not self.given.in_table:
-            tried = np.zeros(len(worst))
+            tried, tried_out = np.zeros(len(worst)), out.copy()
             for a in range(int(min(most, absent[plain].max(initial=0))) + 1):
                 taken = np.minimum(most - a, s - n)
                 j = np.maximum(taken - (s - m), 0)
                 now = (m - j) / np.maximum(m + absent - j - a, 1) * n / np.maximum(s - taken, 1)
-                tried = np.maximum(tried, np.where(a <= absent, now, 0))
-            worst = np.where(plain, tried, worst)
+                better = (a <= absent) & (now > tried)
+                tried, tried_out = np.where(better, now, tried), np.where(better, taken, tried_out)
+            worst, out = np.where(plain, tried, worst), np.where(plain, tried_out, out)
         presence = np.zeros(len(self.fit.n_alike))
         presence[of_kind] = 1.0
         pair, places = entries_of(np.searchsorted(seat, np.arange(len(seats) + 1)), self.fit.matches.seats)
         who = self.fit.of_match[pair]
         keep = (self.fit.unknown[who] > 0) & (worst[places] > 0)
-        return self._joined(who[keep], code[places][keep], worst[places][keep], how=np.maximum), presence
+        found = self._joined(who[keep], code[places][keep], worst[places][keep], how=np.maximum)
+        unsure_where = (n_seats_at[seats.place] > 1) | doubtful[seats.group]
+        bounded = np.zeros(len(presence) + 2, bool)
+        bounded[self.fit.of_match[unsure_where[self.fit.matches.seats]]] = True
+        return found, presence, self._because_worst(_Worst(seat, code, n, s, out, worst), named=chosen is None), bounded
+
+    def _because_worst(self, worst: _Worst, *, named: bool) -> Callable[[int, int], str]:
+        """Explain a largest probability by the group in which it is reached."""
+
+        def sentence(kind: int, code: int) -> str:
+            if kind >= len(self.fit.n_alike):
+                return _KNOWN_BEFORE
+            rows = np.flatnonzero(np.isin(worst.seat, self.fit.seats_of(kind)) & (worst.code == code))
+            row = rows[np.argmax(worst.belief[rows])]
+            n, s, out = (round(float(numbers[row])) for numbers in (worst.n, worst.s, worst.out))
+            value = text_of(self.fit.published.values[code]) if named else "one of the given values"
+            shown = seats_in_words(self.fit.seats, int(worst.seat[row]))
+            have = "has" if n == 1 else "have"
+            told = (
+                f"in one of the groups that such a person may be in, with the cells {shown}, {n:,} of "
+                f"{counted(s, 'record')} {have} {value}"
+            )
+            if out:
+                others = (
+                    "the value of 1 other person in this group, and it is another one"
+                    if out == 1
+                    else f"the values of {counted(out, 'other person', 'other people')} in this group, and all of them "
+                    "are other ones"
+                )
+                told += f". If the attacker knows {others}, {n:,} of {counted(s - out, 'remaining record')} {have} it"
+            share = float(worst.belief[row]) * (s - out) / n
+            if share < 1 - _SURE:
+                told += f"; and such a person is in the table with a probability of at most {share:.4f}"
+            return told
+
+        return sentence
 
 
 def _in_table(found: Posterior) -> Posterior:

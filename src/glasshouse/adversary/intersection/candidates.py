@@ -255,6 +255,23 @@ class Narrowed:
                 [bool(self.must[k]) for k in options],
             )
 
+    def most(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """An upper bound on the probability of every cell, which is a kind times the number of values, plus a value.
+
+        A cell takes a thing from each table, or one of several. People of a kind are alike: each of them has the cell
+        with the same probability, so it is at most the number of these things over the number of these people. Things
+        that all of a kind take in any case say nothing.
+        """
+        own = (self.of.of_option * len(self.of.values) + self.of.value)[self.alive]
+        cell, left, found = np.searchsorted(cells, own), self.left(), np.ones(len(cells))
+        n_alike = np.maximum(self.of.n_alike[cells // len(self.of.values)], 1)
+        for thing, forced in zip(self.of.takes[self.alive].T, self.forced[self.alive].T, strict=True):
+            pairs = np.unique(cell * len(left) + thing)
+            n_things = np.bincount(pairs // len(left), weights=left[pairs % len(left)], minlength=len(cells))
+            open_ = np.bincount(cell, weights=forced | (thing < 0), minlength=len(cells)) > 0
+            found = np.where(open_, found, np.minimum(found, n_things / n_alike))
+        return found
+
     def left(self) -> NDArray[np.int64]:
         """How much is left of everything, without what people take in any case."""
         pairs, kind, thing = _pairs(self.of)

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glasshouse.adversary.sampling import NotReached, sample
+from glasshouse.adversary.sampling import NotReached, sample, stretch_of
 from glasshouse.kernels import compiled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from glasshouse.adversary.intersection.candidates import Component
@@ -36,6 +38,7 @@ _MOST_NODES = 4096  # of a block: where more are needed it is left as it is
 _MOST_PEOPLE = 20_000
 _MOST_BACK = 300  # dead ends met while looking for a world, before beginning again
 _ATTEMPTS = 30
+_NO_WORLD = "no table fits all releases"
 _PICK = 1 << 62
 _BLOCKS = 1 << 12  # that are chosen together
 _WARM_UP = 64  # sweeps
@@ -50,6 +53,7 @@ def sample_options(
     source: Draws,
     chains: int = 4,
     block: int = 16,
+    progress: Callable[[float], None] | None = None,
 ) -> Sampled:
     """Sample how often people take options, summed over cells of options of one kind.
 
@@ -58,14 +62,27 @@ def sample_options(
     """
     if sum(one.n_alike) > _MOST_PEOPLE:
         raise NotReached(f"{sum(one.n_alike):,} people are too many to sample")
-    walks = [_Walk(one, cell, int(cell.max(initial=-1)) + 1, block, source.child(c)) for c in range(chains)]
-    return sample(walks, error=error, most_sweeps=most_sweeps, warm_up=_WARM_UP)
+    n_cells = int(cell.max(initial=-1)) + 1
+    walks = []
+    for c in range(chains):
+        begun = stretch_of(progress, c / chains / 2, (c + 1) / chains / 2)
+        walks.append(_Walk(one, cell, n_cells, block, source.child(c), begun))
+    walked = stretch_of(progress, 0.5, 1.0)
+    return sample(walks, error=error, most_sweeps=most_sweeps, warm_up=_WARM_UP, progress=walked)
 
 
 class _Walk:
     """One Markov chain."""
 
-    def __init__(self, one: Component, cell: NDArray[np.int64], n_cells: int, block: int, source: Draws) -> None:
+    def __init__(
+        self,
+        one: Component,
+        cell: NDArray[np.int64],
+        n_cells: int,
+        block: int,
+        source: Draws,
+        progress: Callable[[float], None],
+    ) -> None:
         self.source = source
         self.block = block
         self.n_cells = n_cells
@@ -86,7 +103,7 @@ class _Walk:
         self.pool = np.zeros(len(one.capacity), np.int32)
         self.n_moved = 0
         options = [range(starts[k], starts[k + 1]) for k in self.kind.tolist()]
-        self.chosen = np.array(_a_world(options, takes, one.capacity, source.child("world")), np.int32)
+        self.chosen = np.array(_a_world(options, takes, one.capacity, source.child("world"), progress), np.int32)
 
         # who may take what, both ways round, for walking from one person to the next
         of_option = np.repeat(np.arange(len(takes)), np.diff(self.take_offsets))
@@ -147,10 +164,24 @@ class _DeadEnd(Exception):
     """No assignment is left to try in this branch of the search."""
 
 
-def _a_world(options: list[range], takes: list[tuple[int, ...]], capacity: list[int], source: Draws) -> list[int]:
+def _a_world(
+    options: list[range],
+    takes: list[tuple[int, ...]],
+    capacity: list[int],
+    source: Draws,
+    progress: Callable[[float], None],
+) -> list[int]:
     """Find a first world by search with backtracking: an option for every person, so that everything is taken."""
+    search = _Search(options, takes, capacity)
+    try:
+        search.conclude()
+    except _DeadEnd:
+        raise NotReached(_NO_WORLD) from None
+    start = len(search.trail)
     for attempt in range(_ATTEMPTS):
-        found = _tried(_Search(options, takes, capacity), source.child(attempt))
+        progress(attempt / _ATTEMPTS)
+        search.back(start)
+        found = _tried(search, source.child(attempt))
         if found is not None:
             return found
     raise NotReached("no possible table was found to start the sampling from")
@@ -171,7 +202,7 @@ def _tried(search: _Search, source: Draws) -> list[int] | None:
             dead_ends += 1
             while True:  # what was tried is wrong: leave it out, and what was decided before it if nothing else is left
                 if not marks:
-                    raise NotReached("no table fits all releases") from None
+                    raise NotReached(_NO_WORLD) from None
                 mark, person, option = marks.pop()
                 search.back(mark)
                 try:
@@ -183,27 +214,44 @@ def _tried(search: _Search, source: Draws) -> list[int] | None:
 
 
 class _Search:
-    """A search with undo: who may still take what, and a record of every change."""
+    """A search with undo: who may still take what, and a record of every change.
+
+    People and things lie in a pile for each number of options that they have left, from which the narrowest are drawn.
+    An entry whose number has changed stays on its pile until it is drawn, and is then thrown away, so that a decision
+    costs as much as what it changes.
+    """
 
     def __init__(self, options: list[range], takes: list[tuple[int, ...]], capacity: list[int]) -> None:
         self.takes = [frozenset(taken) for taken in takes]
         self.alive = [set(mine) for mine in options]
+        self.first = [mine.start for mine in options]
+        self.taking: dict[tuple[int, int], set[int]] = {}  # of people with the same options: those that take a thing
+        for mine in set(options):
+            for option in mine:
+                for thing in takes[option]:
+                    self.taking.setdefault((thing, mine.start), set()).add(option)
         self.left = list(capacity)
         self.able: list[dict[int, int]] = [{} for _ in capacity]  # people not settled, and how many options of theirs
         self.settled = [False] * len(options)
         self.trail: list[tuple[int, int, bool]] = []
-        self.news: list[tuple[bool, int]] = []  # people with one option left, and things that people must take
+        self.n_able = [0] * len(capacity)  # the sum of these numbers
         for person, mine in enumerate(options):
             for option in mine:
                 for thing in self.takes[option]:
                     self.able[thing][person] = self.able[thing].get(person, 0) + 1
+                    self.n_able[thing] += 1
+        # people with one option left, and things that people must take
         self.news = [(True, p) for p in range(len(options))] + [(False, t) for t in range(len(capacity))]
+        self.moved = dict.fromkeys(self.news)  # who must be put on another pile
+        self.piles: dict[int, list[tuple[bool, int]]] = {}
 
     def drop(self, person: int, option: int) -> None:
         """Remove an option of a person."""
         self.alive[person].remove(option)
         self.trail.append((person, option, False))
+        self.moved[True, person] = None
         for thing in self.takes[option]:
+            self._change(thing, -1)
             able = self.able[thing]
             able[person] -= 1
             if not able[person]:
@@ -232,6 +280,7 @@ class _Search:
         self.settled[person] = True
         self.trail.append((person, option, True))
         for thing in self.takes[option]:
+            self._change(thing, -1)
             del self.able[thing][person]
             self.left[thing] -= 1
         for thing in self.takes[option]:
@@ -243,7 +292,8 @@ class _Search:
             raise _DeadEnd
         if able and (left == 0 or len(able) == left):
             for person in list(able):
-                for option in [o for o in self.alive[person] if (thing in self.takes[o]) == (left == 0)]:
+                taking = self.taking[thing, self.first[person]]
+                for option in self.alive[person] & taking if left == 0 else self.alive[person] - taking:
                     self.drop(person, option)
 
     def back(self, mark: int) -> None:
@@ -251,31 +301,56 @@ class _Search:
         self.news.clear()
         while len(self.trail) > mark:
             person, option, was_settled = self.trail.pop()
+            self.moved[True, person] = None
             if was_settled:
                 self.settled[person] = False
                 for thing in self.takes[option]:
+                    self._change(thing, 1)
                     self.able[thing][person] = 1
                     self.left[thing] += 1
             else:
                 self.alive[person].add(option)
                 for thing in self.takes[option]:
+                    self._change(thing, 1)
                     self.able[thing][person] = self.able[thing].get(person, 0) + 1
 
     def narrowest(self, source: Draws) -> tuple[int, int] | None:
         """The person or item with the fewest options left, with one of these options; None if everything is settled."""
-        people = [(len(mine), p, True) for p, mine in enumerate(self.alive) if not self.settled[p]]
-        if not people:
+        for one in self.moved:
+            if n := self._options_left(one):
+                self.piles.setdefault(n, []).append(one)
+        self.moved.clear()
+        while self.piles:
+            fewest = min(self.piles)
+            pile = self.piles[fewest]
+            at = source.below(len(pile))
+            one = pile[at]
+            if self._options_left(one) == fewest:
+                break
+            pile[at] = pile[-1]
+            pile.pop()
+            if not pile:
+                del self.piles[fewest]
+        else:
             return None
-        things = [(sum(able.values()), t, False) for t, able in enumerate(self.able) if self.left[t] > 0]
-        fewest = min(n for n, _, _ in (*people, *things))
-        some = [(number, is_person) for n, number, is_person in (*people, *things) if n == fewest]
-        number, is_person = some[source.below(len(some))]
+        is_person, number = one
         if is_person:
             choices = [(number, o) for o in sorted(self.alive[number])]
         else:
             able = sorted(self.able[number])
             choices = [(p, o) for p in able for o in sorted(self.alive[p]) if number in self.takes[o]]
         return choices[source.below(len(choices))]
+
+    def _options_left(self, one: tuple[bool, int]) -> int:
+        """How many options a person or an item has left; 0 for those that are settled."""
+        is_person, number = one
+        if is_person:
+            return 0 if self.settled[number] else len(self.alive[number])
+        return self.n_able[number] if self.left[number] else 0
+
+    def _change(self, thing: int, by: int) -> None:
+        self.n_able[thing] += by
+        self.moved[False, thing] = None
 
     def world(self) -> list[int]:
         return [next(iter(mine)) for mine in self.alive]

@@ -18,7 +18,7 @@ from glasshouse.adversary.intersection.candidates import TooManyOptions, candida
 from glasshouse.adversary.intersection.exchanges import sample_options
 from glasshouse.adversary.permanents import count_ways, easy_first
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.sampling import NotReached
+from glasshouse.adversary.sampling import NotReached, stretch_of
 from glasshouse.adversary.task import Attack
 from glasshouse.errors import InputError, NotSupported, ParameterError
 from glasshouse.plural import counted
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from glasshouse.release import Release
 
 __all__ = ["Intersection"]
+
+_COUNTING = 0.2  # of the progress that is told: then comes sampling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,12 +64,16 @@ class Intersection(Attack):
         How many combinations of a value and a place in every table are written down for all kinds of people.
     source
         Where random choices of sampling come from; secure ones by default.
+    progress
+        Called with a share of the work between 0 and 1, now and then, on long work.
 
     Notes
     -----
     First, every conclusion is drawn that needs a single person or a single group: values that not all of their groups
     have, values that others must have. What is then left falls apart into components, and each is counted by itself.
-    A bound says what is possible and no more: 1 for each value that somebody may have, 0 for all others.
+    A bound says what is possible: 0 for values that a person cannot have. People who are alike have equal
+    probabilities, so none is above the number of records with the value that any of them may take, divided by the
+    number of these people; if that is no less than 1, the bound is 1.
 
     A release all of whose tables are in another, as after `publish_marginals`, is not counted twice. Tables that show
     no batch and no sensitive value say nothing about anybody's value, and are ignored.
@@ -102,6 +108,7 @@ class Intersection(Attack):
     most_sweeps: int = 4_096
     most_options: int = 20_000_000
     source: Source | None = None
+    progress: Callable[[float], None] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "others", tuple(self.others))
@@ -194,14 +201,17 @@ class Intersection(Attack):
                 )
         beliefs = np.bincount(place.reshape(-1), weights=share[left.alive], minlength=len(distinct)).astype(np.float64)
         presence = np.minimum(1.0, np.bincount(distinct // n_values, weights=beliefs, minlength=n_kinds))
+        bounded = np.zeros(n_kinds, bool)
         if unknown:
             how = "bound"
-            kinds = np.array([k for one in unknown for k in one.kinds], np.int64)
-            beliefs[np.isin(distinct // n_values, kinds)] = presence[kinds] = 1.0
-            n = int(of.n_alike[kinds].sum())
+            bounded[[k for one in unknown for k in one.kinds]] = True
+            rough = bounded[distinct // n_values]
+            beliefs[rough] = left.most(distinct)[rough]
+            presence[bounded] = 1.0
             notes.append(
-                f"for {counted(n, 'person')} the attack found only which values are possible, because neither counting "
-                "nor sampling succeeded"
+                f"for {counted(int(of.n_alike[bounded].sum()), 'person')} the attack found only which values are "
+                "possible, and an upper bound on the probability of each, because neither counting nor sampling "
+                "succeeded: it is not known how probable these values are"
             )
         beliefs = np.minimum(beliefs, 1.0)
         offsets = np.searchsorted(distinct // n_values, np.arange(n_kinds + 1)).astype(np.int64)
@@ -212,8 +222,9 @@ class Intersection(Attack):
             found,
             presence.astype(np.float64),
             values=of.values,
-            because=_because(left, offsets, n_releases),
+            because=_because(left, offsets, n_releases, bounded),
             notes=notes,
+            bounded=bounded,
         )
 
     def _counted(self, components: list[Component], share: NDArray[np.float64]) -> list[Component]:
@@ -221,10 +232,14 @@ class Intersection(Attack):
         left = set(range(len(components)))
 
         merged = [_merged(one) for one in components]
+        spent, tell = 0, stretch_of(self.progress, 0.0, _COUNTING)
 
         def attempt(c: int, most: int) -> tuple[bool, int]:
             n_alike, takes, stays, options = merged[c]
             found = count_ways(n_alike, takes, components[c].capacity, staying=stays, most_states=most)
+            nonlocal spent
+            spent += found.n_states
+            tell(min(1.0, spent / self.most_worlds))
             if found.shares is None:
                 return False, found.n_states
             for classes, parts in zip(options, found.shares, strict=True):
@@ -246,6 +261,7 @@ class Intersection(Attack):
     ) -> list[Component]:
         """Sample what could not be counted; return what could not be sampled either."""
         source = Source.secure() if self.source is None else self.source
+        tell = stretch_of(self.progress, _COUNTING, 1.0)
         unknown = []
         for c, one in enumerate(components):
             rows = [row for mine in one.options for row in mine]
@@ -257,6 +273,7 @@ class Intersection(Attack):
                     error=self.error,
                     most_sweeps=self.most_sweeps,
                     source=source.child("component", c),
+                    progress=stretch_of(tell, c / len(components), (c + 1) / len(components)),
                 )
             except NotReached as reason:
                 if self.exact is False:
@@ -314,14 +331,21 @@ def _is_part(some: Mapping[str, pa.Table], others: Mapping[str, pa.Table]) -> bo
     return all(any(table.equals(other) for other in others.values()) for table in some.values())
 
 
-def _because(left: Narrowed, offsets: NDArray[np.int64], n_releases: int) -> Callable[[int, int], str]:
+def _because(
+    left: Narrowed, offsets: NDArray[np.int64], n_releases: int, bounded: NDArray[np.bool_]
+) -> Callable[[int, int], str]:
     def sentence(kind: int, code: int) -> str:
         value = "missing" if left.of.values[code] is None else str(left.of.values[code])
         options = slice(left.of.offsets[kind], left.of.offsets[kind + 1])
         shared = len(set(left.of.value[options].tolist()))
         n = int(offsets[kind + 1] - offsets[kind])
         releases = f"all {n_releases} releases together allow" if n_releases > 1 else "the published tables allow"
-        more = f"; {n} are left after excluding the values that other people must have" if n < shared else ""
-        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them"
+        more = (
+            f"; {n} {'is' if n == 1 else 'are'} left after excluding the values that other people must have"
+            if n < shared
+            else ""
+        )
+        rest = ", and it is not known how probable it is" if bounded[kind] else ""
+        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them{rest}"
 
     return sentence

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glasshouse.principles.parameters import fraction
 from glasshouse.visible import in_lines
+
+if TYPE_CHECKING:
+    from glasshouse.principles.parameters import Exact
 
 __all__ = ["MeasuredRisk", "Rate", "RiskEstimate"]
 
@@ -149,9 +153,10 @@ class MeasuredRisk:
         """Whether the attack does better than the naive guess, beyond the errors of both."""
         return self.success.low > self.baseline.high
 
-    def exceeds(self, limit: float) -> bool:
+    def exceeds(self, limit: Exact) -> bool:
         """Whether the risk is above a limit; without control people, whether the rate of success is."""
-        return (self.success.value if self.risk is None else self.risk.value) > limit
+        found = self.success.value if self.risk is None else self.risk.value
+        return found > float(fraction("MeasuredRisk", "limit", limit, least=0, most=1))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

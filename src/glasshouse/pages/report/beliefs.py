@@ -186,7 +186,7 @@ def summary_of(posterior: Posterior) -> dict[str, Any]:
 def _n_above(posterior: Posterior) -> int | None:
     if posterior.limit is None:
         return None
-    return int(np.count_nonzero(posterior.reached > float(posterior.limit) * (1 + 1e-12)))
+    return round(posterior.share_above() * posterior.n_people)
 
 
 def histogram(
