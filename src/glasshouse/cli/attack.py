@@ -64,6 +64,7 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @options.identifier_option
 @options.repeated_option
 @options.column_options
+@options.bin_option
 @options.categorical_option
 @options.normalise_option
 @options.principle_options
@@ -397,7 +398,7 @@ def _people(release: Release, file: str, given: dict[str, Any]) -> Microdata:
     """Read a list of people; with their sensitive values, if the attack counts right guesses and the list has them."""
     from glasshouse.microdata import read
 
-    columns = ("identifier", "repeated", "taxonomy", "order", "categorical", "normalise")
+    columns = ("identifier", "repeated", "taxonomy", "order", "bins", "categorical", "normalise")
     named = (*columns, "table", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}
