@@ -148,9 +148,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
     return NOT_MET if found.recommended is None else 0
 
 
-def _after_announcing(
-    tell: Callable[[str, int, int], None], given: dict[str, Any]
-) -> Callable[[str, int, int], None]:
+def _after_announcing(tell: Callable[[str, int, int], None], given: dict[str, Any]) -> Callable[[str, int, int], None]:
     """The same progress; before the first of it, say how long the attacks may take at most, if that is long."""
     from glasshouse.comparing.processes import n_processes
 

@@ -161,3 +161,28 @@ def test_an_attack_that_samples_says_soon_how_long_it_may_take(folder: Path, mon
     assert "fewer runs with --most-runs" in told
     assert "allow more runs (--most-runs)" in told
     assert "this attack may take" not in run(folder, f"attack one/release {EXTERNAL} --attack reverse-engineering")
+
+
+def test_a_table_with_decimal_commas_and_ranges_is_read_as_the_published_one_was(folder: Path) -> None:
+    rows = [f"{i};{60 + i % 40},{i % 10};{20 + i % 50};{1000 + 37 * i},5" for i in range(300)]
+    (folder / "pay.csv").write_text("\n".join(["name;weight;age;salary", *rows, ""]))
+    made = "--quasi weight,age --sensitive salary --bin salary=intervals:2000 --ell 3 --decimal , --recoding boxes"
+    run(folder, f"publish pay.csv --identifier name {made} --out {folder / 'pay'}")
+    people = "--external pay.csv --identifier name"
+    forgotten = run(folder, f"attack pay/release {people}", code=2)
+    assert "column 'weight' has numbers in the release" in forgotten
+    assert "read the external table with --decimal ," in forgotten
+    assert "--order" not in forgotten
+
+    guesses = f"attack pay/release {people} --decimal , --attack inference"
+    assert "with --bin salary=intervals:WIDTH" in run(folder, guesses, code=2)
+    assert "how often does an attacker" in run(folder, f"{guesses} --bin salary=intervals:2000")
+
+
+def test_values_with_decimal_commas_are_said_to_need_the_decimal_sign(folder: Path) -> None:
+    rows = [f"{20 + i % 50};{1000 + 37 * i},5" for i in range(300)]
+    (folder / "wage.csv").write_text("\n".join(["age;salary", *rows, ""]))
+    made = "--quasi age --sensitive salary --bin salary=intervals:2000 --ell 3 --decimal ,"
+    run(folder, f"publish wage.csv {made} --out {folder / 'wage'}")
+    told = run(folder, "attack wage/release --external wage.csv --attack inference", code=2)
+    assert "read the table with --decimal , (its numbers seem to have a decimal comma), and with the same --bin" in told

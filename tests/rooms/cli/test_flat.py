@@ -23,9 +23,8 @@ PUBLISH = f"publish patients.csv {ROLES} --ell 3 {QUICK}"
 QUASI = ["age", "sex", "zipcode"]
 SENTENCES = (
     "out/flat/table.csv is one table for a spreadsheet, drawn at random from the release: it has as many rows as "
-    "people were published; the values of each row were drawn at random, and by chance a row can have the same values as "
-    "a real person. It is good for charts, pivot tables and models, which look at "
-    "many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
+    "people were published; the values of each row were drawn at random, and by chance a row can have the same values "
+    "as a real person. It is good for charts, pivot tables and models, which look at many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
     "query, which gives counts with intervals."
 )
 
@@ -40,7 +39,9 @@ def out(world: Path) -> Path:
 def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path, world: Path) -> None:
     said = run("sample out/release --tables 3 --out flat").stdout
     assert "3 tables of 2,000 rows, drawn by the model 'learned': table-1.csv, table-2.csv, table-3.csv" in said
-    assert "Some rows have the quasi-identifiers of a real person. All other values were drawn at random, and by" in said
+    assert (
+        "Some rows have the quasi-identifiers of a real person. All other values were drawn at random, and by" in said
+    )
     written = {path.name for path in (world / "flat").iterdir()}
     assert written == {"table-1.csv", "table-2.csv", "table-3.csv", "README.md", "contents.json"}
     truth = Counter(pa_csv.read_csv(world / "patients.csv")["disease"].to_pylist())

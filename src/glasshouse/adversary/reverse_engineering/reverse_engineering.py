@@ -62,9 +62,7 @@ class TheoremBound(Strategy):
         release = task.release
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
-            what = (
-                "no theorem limits what an attacker who knows the algorithm learns from this release"
-            )
+            what = "no theorem limits what an attacker who knows the algorithm learns from this release"
             return NotSupported(what, instead=SMALL)
         if task.knowledge.prior is not None or task.knowledge.corrupted:
             what = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat tables as files: a folder of tables that were drawn from a release, which says that no row is a fact about a person.
+"""Flat tables as files: a folder of tables that were drawn from a release, which says that rows are no facts.
 
 The folder lies outside the release, whose manifest declares what was published and nothing else. Like every folder of
 Glasshouse it appears whole, has a list of its files, and is replaced only if all of it is as it was written. The list

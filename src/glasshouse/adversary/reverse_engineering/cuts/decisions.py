@@ -42,7 +42,8 @@ class CutsNotMade(Strategy):
 
     Groups that failed cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn
     independently, if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in
-    all; of people whom they do not settle then, nothing is said, and if that is everybody, it is refused. With an ``error`` of 0 nothing is sampled.
+    all; of people whom they do not settle then, nothing is said, and if these are all people, it is refused. With an
+    ``error`` of 0 nothing is sampled.
 
     Examples
     --------

@@ -73,8 +73,8 @@ def solve(
     """Find the probabilities inside a run: exactly if there are few states, else from sampled arrangements.
 
     A complete group goes on with probability ``p``. At most ``most_states`` of all prefixes together are gone through;
-    beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``. ``look`` is called
-    now and then meanwhile.
+    beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``. ``look`` is
+    called now and then meanwhile.
     """
     left = run.counts - run.found_out()[-1]
     if (left < 0).any():
