@@ -24,8 +24,9 @@ QUASI = ["age", "sex", "zipcode"]
 SENTENCES = (
     "out/flat/table.csv is one table for a spreadsheet, drawn at random from the release: it has as many rows as "
     "people were published; the values of each row were drawn at random, and by chance a row can have the same values "
-    "as a real person. It is good for charts, pivot tables and models, which look at many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
-    "query, which gives counts with intervals."
+    "as a real person. It is good for charts, pivot tables and models, which look at many rows together. It must not "
+    "be used to count people in small cells or to look for a person: use glasshouse query, which gives counts with "
+    "intervals."
 )
 
 
