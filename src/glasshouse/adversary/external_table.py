@@ -22,6 +22,7 @@ from glasshouse.declarations import Declared, check_cells
 from glasshouse.errors import InputError, SchemaError
 from glasshouse.microdata.domains import code, text_of
 from glasshouse.microdata.intake import clipped
+from glasshouse.microdata.spelling import decimal_commas
 from glasshouse.microdata.weight_classes import WeightClasses
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release.layout import EDITION
@@ -226,6 +227,7 @@ def _contradiction(domain: Domain, what: str) -> InputError:
 def _check(people: Microdata, release: Release, carried: Declared, name: str, *, runs_method: bool) -> None:
     """Refuse a column that cannot be read as it was published."""
     domain = people.column(name).domain
+    _check_decimals(domain, release, name)
     _check_kind(domain, release, name)
     if name in carried.nodes:
         _check_nodes(domain, carried.nodes[name], cells_of(release.tables, name))
@@ -244,6 +246,19 @@ def _check(people: Microdata, release: Release, carried: Declared, name: str, *,
         raise InputError(
             f"the method may have used {what} of column {name!r}, which is not in the release: read the external table "
             f"with it, {option}={{{name!r}: ...}}, or use the attack linking"
+        )
+
+
+def _check_decimals(domain: Domain, release: Release, name: str) -> None:
+    """Refuse numbers with a decimal comma that were read as texts, where the release has numbers or ranges of them."""
+    if domain.kind != "category" or not decimal_commas(domain.values):
+        return
+    kind = next((column.kind for column in release.columns if column.name == name), "category")
+    ranges = ranges_of_cells(cells_of(release.tables, name)) if kind == "category" else {}
+    if kind in ("integer", "float") or any(one.kind == "float" for one in ranges.values()):
+        raise InputError(
+            f"column {name!r} has numbers in the release, and in the external table it has texts that look like "
+            "numbers with a decimal comma: read the external table with decimal=','"
         )
 
 

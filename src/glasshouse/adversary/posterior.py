@@ -280,6 +280,13 @@ class Posterior:
         return (every if self.bounded is None else every & self.bounded)[self.kind]
 
     @property
+    def n_unknown(self) -> int:
+        """Of how many people who are in the table the attack found nothing, so that a probability may be any."""
+        silent = (np.diff(self.offsets) == 0)[self.kind] & (self.presence[self.kind] > 0)
+        silent[self.knowledge.corrupted_rows()] = False  # nothing is to be found of them
+        return int(np.count_nonzero(silent))
+
+    @property
     def error(self) -> float:
         """The largest error of a sampled probability, half the width of a 95 % interval; 0 if nothing was sampled."""
         return 0.0 if self.errors is None else float(self.errors.max(initial=0.0))

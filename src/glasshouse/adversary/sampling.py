@@ -136,20 +136,28 @@ def sample(
     """
     n_draws, looks, spare, spent = first_draws, 1, 1, warm_up
     found: Sampled | None = None
+    swept = 0
+
+    def sweep(chain: Proposal, n: int) -> NDArray[np.float64]:
+        nonlocal swept
+        beliefs = chain.sweep(n)
+        swept += n
+        if progress is not None:
+            progress(min(1.0, swept / (most_sweeps * len(chains))))
+        return beliefs
+
     try:
-        n_beliefs = max(len(chain.sweep(warm_up)) for chain in chains)
+        n_beliefs = max(len(sweep(chain, warm_up)) for chain in chains)
         most_draws = min(_MOST_DRAWS, _MOST_NUMBERS // max(1, n_beliefs * len(chains)))
         while n_draws <= most_draws and spent + n_draws * looks * spare <= most_sweeps:
             before = [chain.n_changes for chain in chains]
-            draws = np.stack([_drawn(chain, n_draws, looks, spare) for chain in chains])
+            draws = np.stack([_drawn(sweep, chain, n_draws, looks, spare) for chain in chains])
             made = [
                 now if now == inf else now - n for now, n in zip((c.n_changes for c in chains), before, strict=True)
             ]
             worth = sum(max(1.0, n) for n in made) if all(made) else float(len(chains))
             spent += n_draws * looks * spare
             found = trust(draws, worth=worth)._replace(n_sweeps=spent)
-            if progress is not None:
-                progress(min(1.0, spent / most_sweeps))
             slowest = found.ess.min(initial=inf)
             if found.error.max(initial=0.0) <= error and found.largest_r_hat <= MOST_R_HAT and slowest >= LEAST_ESS:
                 return found
@@ -177,11 +185,13 @@ def stretch_of(progress: Callable[[float], None] | None, low: float, high: float
     return lambda share: None if progress is None else progress(low + share * (high - low))
 
 
-def _drawn(chain: Proposal, n_draws: int, looks: int, spare: int) -> NDArray[np.float64]:
+def _drawn(
+    sweep: Callable[[Proposal, int], NDArray[np.float64]], chain: Proposal, n_draws: int, looks: int, spare: int
+) -> NDArray[np.float64]:
     """The draws of one chain, each of them the mean of several evaluations."""
     if looks == 1:
-        return np.stack([chain.sweep(spare) for _ in range(n_draws)])
-    return np.stack([np.mean([chain.sweep(spare) for _ in range(looks)], axis=0) for _ in range(n_draws)])
+        return np.stack([sweep(chain, spare) for _ in range(n_draws)])
+    return np.stack([np.mean([sweep(chain, spare) for _ in range(looks)], axis=0) for _ in range(n_draws)])
 
 
 # --- diagnostics -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from glasshouse import catalog
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, plainly
 from glasshouse.cli.printing import remark, say, say_json, say_text
-from glasshouse.cli.progress import progress_bar
+from glasshouse.cli.progress import Foretelling, duration, progress_bar
 from glasshouse.errors import InputError, ParameterError, SchemaError
 from glasshouse.log import step
 from glasshouse.plural import counted
@@ -45,6 +45,7 @@ _OF_ATTACKS = {
     "sign": "signs",
     "strength": "strength",
 }
+_LONG = 30.0  # seconds: what takes no longer is not foretold
 _PRINCIPLES = ("k", "ell", "distinct_ell", "entropy_ell", "recursive", "t")
 _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed")]
 
@@ -63,6 +64,7 @@ _MONDRIAN = [f"mondrian-{partitioning}" for partitioning in ("strict", "relaxed"
 @options.identifier_option
 @options.repeated_option
 @options.column_options
+@options.bin_option
 @options.categorical_option
 @options.normalise_option
 @options.principle_options
@@ -252,7 +254,7 @@ def attack(
         knowledge = _knowledge(published, external, given)
         note(rows=published.n_tuples, people=knowledge.external.n_tuples)
     with progress_bar(unit="%") as tell, step("reason", rows=published.n_tuples, people=knowledge.external.n_tuples):
-        chosen = _attack(published, given, lambda share: tell("attacking", int(100 * share), 100))
+        chosen = _attack(published, given, _foretold(lambda share: tell("attacking", int(100 * share), 100), given))
         beliefs = attack_release(published, chosen, knowledge=knowledge)
     if counts:
         return _tell_risk(beliefs, audit, limit, as_json=as_json, name=given["attack_"])
@@ -276,6 +278,22 @@ def attack(
         return 0
     remark("note", f"{_above(beliefs, limit)}: so the exit code is 1 (--fail-above)")
     return NOT_MET
+
+
+def _foretold(progress: Callable[[float], None], given: dict[str, Any]) -> Callable[[float], None]:
+    """The same progress; where the method is run again and again, say soon how long that may take at most."""
+    if given["how"] != "sampled":
+        return progress
+
+    def tell(seconds: float) -> None:
+        if seconds > _LONG:
+            remark(
+                "note",
+                f"this attack may take up to {duration(seconds)}: it runs the method on many possible tables. To make "
+                "it shorter, allow fewer runs with --most-runs (the default is 1,000,000), or a larger --error",
+            )
+
+    return Foretelling(progress, tell)
 
 
 def _above(beliefs: Posterior, limit: Fraction) -> str:
@@ -409,7 +427,7 @@ def _read_people(release: Release, file: str, given: dict[str, Any]) -> Microdat
     """Read a list of people; with their sensitive values, if the attack counts right guesses and the list has them."""
     from glasshouse.microdata import read
 
-    columns = ("identifier", "repeated", "taxonomy", "order", "categorical", "normalise")
+    columns = ("identifier", "repeated", "taxonomy", "order", "bins", "categorical", "normalise")
     named = (*columns, "table", "delimiter", "encoding", "decimal")
     choices = {name: value for name, value in options.chosen(given).items() if name in named}
     choices |= {"quasi": release.recipe.quasi, "missing": "category"}

@@ -12,21 +12,23 @@ from click.core import ParameterSource
 
 from glasshouse.cli import options
 from glasshouse.cli.exits import NOT_MET, having_written, in_options, plainly, saying
-from glasshouse.cli.printing import new_table, say, say_json, say_table
-from glasshouse.cli.progress import progress_bar
+from glasshouse.cli.printing import new_table, remark, say, say_json, say_table
+from glasshouse.cli.progress import duration, progress_bar
 from glasshouse.errors import InputError
 from glasshouse.log import step
 from glasshouse.plural import counted
 from glasshouse.policy import choices as asked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from glasshouse.comparing import Comparison, Row
 
 __all__ = ["compare"]
 
-_SECONDS = 20.0
+_SECONDS = 10.0  # up to 20,000 people what decides a recommendation is measured in so long (docs/comparing.md)
+_LONG = 60.0  # seconds: what takes no longer is not announced
 _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processes", "model", "no_learner"}
 
 
@@ -59,7 +61,8 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
     type=click.FloatRange(min=0),
     default=_SECONDS,
     show_default=True,
-    help="How many seconds the attack on each way to publish may take.",
+    help="How many seconds an attack on a way to publish may take. There are two for each way: one that uses the "
+    "algorithm, and one that learns a model.",
 )
 @options.model_option("uniform", "learned")
 @click.option(
@@ -131,7 +134,7 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
             model=given["model"],
             learner=not given["no_learner"],
             processes=given["processes"],
-            progress=tell,
+            progress=_after_announcing(tell, given),
             resume=out,
         )
     found = _in_options(found)
@@ -143,6 +146,34 @@ def compare(file: str, out: Path | None, *, use_truth: bool, as_json: bool, **gi
         else:
             _show(found, out)
     return NOT_MET if found.recommended is None else 0
+
+
+def _after_announcing(tell: Callable[[str, int, int], None], given: dict[str, Any]) -> Callable[[str, int, int], None]:
+    """The same progress; before the first of it, say how long the attacks may take at most, if that is long."""
+    from glasshouse.comparing.processes import n_processes
+
+    announced = False
+
+    def told(what: str, done: int, total: int) -> None:
+        nonlocal announced
+        ways = total - done
+        if not announced and ways:
+            at_once = max(1, n_processes(given["processes"], ways))
+            attacks = "an attack" if given["no_learner"] else "each of two attacks"
+            most = given["seconds"] * (1 if given["no_learner"] else 2) * -(-ways // at_once)
+            if most > _LONG:
+                options = "--seconds" if given["no_learner"] else "--seconds, or with --no-learner"
+                remark(
+                    "note",
+                    f"{counted(ways, 'way')} to publish will be tried, {at_once} at a time, and {attacks} on a way "
+                    f"may take {given['seconds']:g} seconds. So the attacks take at most {duration(most)} in all, and "
+                    f"usually much less. It is faster with a smaller {options}, or with fewer --methods and "
+                    "--recodings",
+                )
+        announced = True
+        tell(what, done, total)
+
+    return told
 
 
 def _in_options(found: Comparison) -> Comparison:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChoiceOfEach",
+    "bin_option",
     "categorical_option",
     "check_out",
     "choice",
@@ -142,6 +143,14 @@ column_options = _apply(
         "--order", multiple=True, metavar="COLUMN=A,B,C", help="The order of a column's categories, such as size=S,M,L."
     ),
 )
+bin_option = click.option(
+    "--bin",
+    "bins",
+    multiple=True,
+    metavar="COLUMN=TAXONOMY",
+    help="Replace the values of a column by the first level of a taxonomy before anything else is done, such as "
+    "salary=intervals:10000 for ranges of that width, or zipcode=prefix:5 for the first 4 of 5 characters.",
+)
 categorical_option = _listed(
     "--categorical", "COLUMNS", "Columns whose numbers are codes, not amounts, separated by commas."
 )
@@ -168,14 +177,7 @@ reading_options = _apply(
         "the row.",
     ),
     column_options,
-    click.option(
-        "--bin",
-        "bins",
-        multiple=True,
-        metavar="COLUMN=TAXONOMY",
-        help="Replace the values of a column by the first level of a taxonomy before anything else is done, such as "
-        "salary=intervals:10000 for ranges of that width, or zipcode=prefix:5 for the first 4 of 5 characters.",
-    ),
+    bin_option,
     categorical_option,
     normalise_option,
     click.option(

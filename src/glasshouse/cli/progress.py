@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-__all__ = ["Measured", "Terminal", "progress_bar", "progress_of_steps"]
+__all__ = ["Foretelling", "Measured", "Terminal", "duration", "progress_bar", "progress_of_steps"]
 
 
 @contextlib.contextmanager
@@ -88,6 +88,40 @@ class Terminal:
     def remark(self, kind: str, words: str) -> None:
         """A note, or a warning in yellow."""
         remark(kind, in_options(words), "yellow" if kind == "warning" else None)
+
+
+def duration(seconds: float) -> str:
+    """About how long something takes, in words.
+
+    >>> duration(50), duration(100), duration(640), duration(9_000), duration(400_000)
+    ('about 50 seconds', 'about 2 minutes', 'about 11 minutes', 'about 2.5 hours', 'about 5 days')
+    """
+    for unit, length in (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0)):
+        if seconds >= 1.5 * length or unit == "second":
+            break
+    number = seconds / length
+    text = f"{number:.1f}".removesuffix(".0") if unit == "hour" and number < 10 else f"{number:,.0f}"
+    return f"about {text} {unit}{'' if text == '1' else 's'}"
+
+
+class Foretelling:
+    """A progress callback that, after some seconds, calls ``tell`` once with how long the work may take at most.
+
+    The work must go on at the same speed until its share is 1, or end before that.
+    """
+
+    def __init__(self, progress: Callable[[float], None], tell: Callable[[float], None], *, after: float = 3.0) -> None:
+        self._progress, self._tell, self._after = progress, tell, after
+        self._started = time.monotonic()
+        self._told = False
+
+    def __call__(self, share: float) -> None:
+        """Take note of the share of the work that is done."""
+        gone = time.monotonic() - self._started
+        if not self._told and share > 0 and gone >= self._after:
+            self._told = True
+            self._tell(gone / share)
+        self._progress(share)
 
 
 def _is_watched() -> bool:

@@ -80,8 +80,9 @@ _OF = {"method": ("parameters",), "recoding": ("recoding_with", "marginal", "ret
     "--flat/--no-flat",
     default=None,
     help=(
-        "Whether to write one flat table, drawn at random from the release, into OUT/flat. No row is a real person, "
-        "but it has the quasi-identifiers of one if they are published exactly. By default it is written if FILE is "
+        "Whether to write one flat table, drawn at random from the release, into OUT/flat. A row is no fact about "
+        "a person: it has the quasi-identifiers of a real person if they are published exactly, and by chance "
+        "elsewhere. By default it is written if FILE is "
         "CSV or a workbook and the release has several tables."
     ),
 )

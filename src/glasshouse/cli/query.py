@@ -180,10 +180,10 @@ def _keep(release: Release, answer: Answer, file: Path, known: dict[str, Any]) -
 def sample(release: Path, out: Path, *, force: bool, as_json: bool, **given: Any) -> None:
     """Draw flat tables from a release: as many rows as people were published, with one value in every column.
 
-    Within a group, values are given to rows at random, by a model that is learned from the release. So no row
-    describes a real person, but where all cells of a person are exact, a row has that person's quasi-identifiers. Only
-    the release is read, so the tables reveal no more than the release does. Draw several tables to see how uncertain
-    an estimate is: the more it differs from table to table, the more uncertain it is.
+    Within a group, values are given to rows at random, by a model that is learned from the release. So a row is no
+    fact about a person: it has the quasi-identifiers of a real person where all cells of that person are exact, and by
+    chance elsewhere. Only the release is read, so the tables reveal no more than the release does. Draw several tables
+    to see how uncertain an estimate is: the more it differs from table to table, the more uncertain it is.
 
     \b
     Examples:

@@ -215,6 +215,8 @@ def _by_theorem(row: Row, why: str) -> Row:
 
 def _believed(row: Row, posterior: Posterior) -> Row:
     found = posterior.to_dict()
+    if posterior.n_unknown and not (posterior.limit is not None and posterior.exceeds()):
+        return _by_theorem(row, _and(*posterior.notes))  # the largest of the others is not the largest
     return replace(
         row,
         belief=found["largest"],

@@ -253,6 +253,7 @@ _CALL = r"\w\([^()]*\)"  # an example of Python, which is left as it is
 _VALUE = r"""'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^{}]*\}|True|False|\.\.\.|(?=[\s),.;:]|$)"""
 _ARGUMENT = re.compile(rf"{_CALL}|(?<![\w'\"-])(?P<name>[a-z]\w*)=(?P<value>{_VALUE})")
 _TAXONOMY = re.compile(r"\bTaxonomy\.(?P<kind>[a-z]+)\b(?:\(\w+=(?P<size>[^(),]*)\))?")
+_TWICE = re.compile(r"(?P<option>--[a-z][a-z -]*[a-z]), (?P=option)(?=\))")  # spelled as an option beside the argument
 _CHOICES = {"taxonomies": "taxonomy", "ordered": "order", "p": "retention"}
 _OPTIONS = {**_CHOICES, "bins": "bin", "parameters": "with"}
 _FLAGS = {"weighted=False": "--unweighted", "partition=False": "--no-partition"}
@@ -270,6 +271,8 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
     'use --missing drop, or --accept line-breaks,long-values'
     >>> with_options("give its order (ordered={'shirt size': [...]}), or name the weight (weight=)", offered)
     "give its order (--order 'shirt size=A,B,C'), or name the weight (--weight)"
+    >>> with_options("allow a larger error (error=, --error)", {"--error": None})
+    'allow a larger error (--error)'
     >>> with_options("Taxonomy.prefix(length=3) is too short; Taxonomy.dates needs dates", {})
     'prefix:3 is too short; dates needs dates'
     """
@@ -283,7 +286,7 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
             return None
         return " ".join(f"{flag} {shlex.quote(text)}" for text in texts) or flag
 
-    return _respelled(_TAXONOMY.sub(_in_short, message), option)
+    return _TWICE.sub(r"\g<option>", _respelled(_TAXONOMY.sub(_in_short, message), option))
 
 
 def _in_short(found: re.Match[str]) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import stat
 import xml.etree.ElementTree as ElementTree
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow.csv as pa_csv
@@ -14,7 +16,9 @@ from click.testing import CliRunner
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
+from glasshouse.cli.progress import Foretelling
 
+attack_command = import_module("glasshouse.cli.attack")  # the package has the function by this name
 PUBLISH = "--identifier patient --quasi age,sex,zipcode --sensitive disease"
 
 
@@ -151,3 +155,40 @@ def test_a_table_of_another_tool_is_attacked(folder: Path) -> None:
     assert "reverse engineering" in run(folder, stated)
     assert "needs the method" in run(folder, f"{line} --ell 2 --attack reverse-engineering", code=2)
     assert "--quasi and --sensitive" in run(folder, "attack theirs.csv --external people.csv", code=2)
+
+
+def test_an_attack_that_samples_says_soon_how_long_it_may_take(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(folder, f"publish patients.csv {PUBLISH} --ell 3 --method mondrian --recoding boxes --out {folder / 'cut'}")
+    sampled = f"attack cut/release {EXTERNAL} --attack reverse-engineering --how sampled --seed 1"
+    monkeypatch.setattr(attack_command, "_LONG", 0.0)
+    monkeypatch.setattr(attack_command, "Foretelling", partial(Foretelling, after=0.0))
+    told = " ".join(run(folder, f"{sampled} --most-runs 40", code=2).split())
+    assert told.count("this attack may take up to about") == 1
+    assert "fewer runs with --most-runs" in told
+    assert "allow more runs (--most-runs)" in told
+    assert "this attack may take" not in run(folder, f"attack one/release {EXTERNAL} --attack reverse-engineering")
+
+
+def test_a_table_with_decimal_commas_and_ranges_is_read_as_the_published_one_was(folder: Path) -> None:
+    rows = [f"{i};{60 + i % 40},{i % 10};{20 + i % 50};{1000 + 37 * i},5" for i in range(300)]
+    (folder / "pay.csv").write_text("\n".join(["name;weight;age;salary", *rows, ""]))
+    made = "--quasi weight,age --sensitive salary --bin salary=intervals:2000 --ell 3 --decimal , --recoding boxes"
+    run(folder, f"publish pay.csv --identifier name {made} --out {folder / 'pay'}")
+    people = "--external pay.csv --identifier name"
+    forgotten = run(folder, f"attack pay/release {people}", code=2)
+    assert "column 'weight' has numbers in the release" in forgotten
+    assert "read the external table with --decimal ," in forgotten
+    assert "--order" not in forgotten
+
+    guesses = f"attack pay/release {people} --decimal , --attack inference"
+    assert "with --bin salary=intervals:WIDTH" in run(folder, guesses, code=2)
+    assert "how often does an attacker" in run(folder, f"{guesses} --bin salary=intervals:2000")
+
+
+def test_values_with_decimal_commas_are_said_to_need_the_decimal_sign(folder: Path) -> None:
+    rows = [f"{20 + i % 50};{1000 + 37 * i},5" for i in range(300)]
+    (folder / "wage.csv").write_text("\n".join(["age;salary", *rows, ""]))
+    made = "--quasi age --sensitive salary --bin salary=intervals:2000 --ell 3 --decimal ,"
+    run(folder, f"publish wage.csv {made} --out {folder / 'wage'}")
+    told = run(folder, "attack wage/release --external wage.csv --attack inference", code=2)
+    assert "read the table with --decimal , (its numbers seem to have a decimal comma), and with the same --bin" in told

@@ -720,3 +720,14 @@ def test_cuts_that_each_may_but_together_cannot_fail_are_refused() -> None:
     cuts: Cuts = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
     with pytest.raises(gh.NotSupported, match=r"in the last table that was tried it would have made"):
         sample_failed_cuts(cuts_of([0] * 4, [[0, 0, 1, 2]], cuts, ell=2), source=gh.Source.seeded(1))
+
+
+def test_progress_is_told_also_while_a_first_table_is_searched_for_and_never_goes_back() -> None:
+    table = gh.synthetic.hospital(120, seed=1)
+    release = gh.publish(table, principle=gh.LDiversity(ell=3), method=gh.Mondrian(), recoding=gh.Boxes())
+    told = list[float]()
+    chain = gh.ReverseEngineering(how="sampled", most_runs=60, source=gh.Source.seeded(1), progress=told.append)
+    with pytest.raises(gh.NotSupported, match="no possible table was found to start"):
+        gh.attack(release, chain, knowledge=gh.Knowledge(external=table))
+    assert len(set(told)) >= 20
+    assert told == sorted(told)

@@ -396,5 +396,17 @@ def test_a_refusal_tells_the_reasons_of_every_strategy() -> None:
     table = gh.synthetic.hospital(70, seed=1)
     release = gh.publish(table, principle=gh.LDiversity(ell=2), method=gh.Snug(), recoding=gh.Boxes())
 
-    with pytest.raises(gh.NotSupported, match=r"depends on the sensitive values.*computed for 70 people"):
+    with pytest.raises(gh.NotSupported, match=r"depends on the sensitive values.*70 people whose values are"):
         gh.attack(release, gh.ReverseEngineering(how="exact"), knowledge=gh.Knowledge(external=table))
+
+
+def test_a_refusal_gives_each_advice_once_and_no_reason_of_a_strategy_for_other_principles() -> None:
+    table = gh.synthetic.hospital(200, seed=1)
+    release = gh.publish(table, principle=gh.LDiversity(ell=3), method=gh.Mondrian(), recoding=gh.Angel())
+
+    with pytest.raises(gh.NotSupported) as refused:
+        gh.attack(release, gh.ReverseEngineering(), knowledge=gh.Knowledge(external=table))
+    words = str(refused.value)
+    assert words.count("attack a") == words.count("every possible table can be tried") == 1
+    assert "no way to analyse" not in words
+    assert len(words.split()) < 75

@@ -521,3 +521,15 @@ def full() -> None:
 
 if __name__ == "__main__":
     full()
+
+
+def test_an_attack_tells_its_progress_also_within_one_large_group_so_that_it_can_be_ended() -> None:
+    rows = {"age": [20 + i % 60 for i in range(120)], "ill": [*"aaabbbccd"] * 13 + [*"abc"]}
+    table = gh.read(rows, quasi=["age"], sensitive="ill")
+    steps = gh.LDiversity(ell=3), gh.Greedy(), gh.Anatomy()
+    release = gh.publish(table, principle=steps[0], method=steps[1], recoding=steps[2])
+    told = list[float]()
+    limits = {"most_states": 0, "most_trials": 200, "error": 1e-6, "progress": told.append}
+    with pytest.raises(gh.NotSupported, match="sampling did not reach"):
+        GreedyGroups(**limits).attack(release, gh.Knowledge(external=table), steps)
+    assert len(told) >= 5  # none of the groups is finished

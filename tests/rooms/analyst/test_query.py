@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import glasshouse as gh
+from glasshouse.analyst.answers.estimates import Estimate
 from tests.twins import estimates as naive
 
 RECODINGS = {"boxes": gh.Boxes(), "anatomy": gh.Anatomy(), "angel": gh.Angel(k=2)}
@@ -159,3 +160,22 @@ def test_every_row_of_a_grouped_answer_is_what_the_question_about_it_alone_gets(
             assert [found.value, found.error] == pytest.approx(
                 [expected.value, expected.error], rel=1e-6, abs=1e-5, nan_ok=True
             )
+
+
+def test_of_very_many_rows_those_that_nobody_is_likely_to_be_in_are_not_printed() -> None:
+    rows = {"zip": [2138, 2139, 10001, 10002] * 60, "sex": [*"FMMF"] * 60, "ill": [*"abc"] * 80}
+    table = gh.read(rows, quasi=["zip", "sex"], sensitive="ill")
+    release = gh.publish(
+        table, principle=gh.KAnonymity(k=130), method=gh.Mondrian(), recoding=gh.Boxes(), source=gh.Source.seeded(1)
+    )
+    answer = gh.query(release, "SELECT zip, COUNT(*) GROUP BY zip", model="uniform")
+    assert len(answer.keys) == len(answer.to_table()) > 1_000
+    few = replace(answer, estimates=tuple((Estimate(0.0, 0.1, 0.0, 0.2),) for _ in answer.keys))
+    several = replace(few, estimates=((Estimate(7.0, 1.0, 5.0, 9.0),), *few.estimates[1:]))
+    lines = str(several).splitlines()
+    assert lines[1].split()[1] == "7"
+    assert len(lines) < 6
+    assert f"{len(several.keys) - 1:,} rows of {len(several.keys):,} are not shown" in " ".join(lines)
+    assert len(several.to_csv().splitlines()) == len(several.keys) + 1
+    short = replace(few, keys=few.keys[:900], estimates=few.estimates[:900])
+    assert len(str(short).splitlines()) >= 901

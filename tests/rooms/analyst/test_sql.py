@@ -342,6 +342,9 @@ def test_signs_in_names_and_texts_in_the_wrong_quotes_are_explained() -> None:
     for text in ('sex = "F"', "sex = F", "sex IN (F)", '"F" = sex'):
         with pytest.raises(SchemaError, match="write it in single quotes, 'F'"):
             where(text)
+    with pytest.raises(SchemaError, match="write it in single quotes, 'it''s F'"):
+        where('sex = "it\'s F"')
+    assert where("sex = 'it''s F'")
 
 
 @pytest.mark.parametrize(

@@ -67,3 +67,16 @@ def test_the_learner_is_measured_unless_it_is_left_out(world: Path) -> None:
     assert (told["model"], without["model"]) == ("uniform", "learned")
     assert " cost " in shown
     assert f" {told['rows'][0]['cost']:.3f} " in shown
+
+
+def test_how_long_the_attacks_may_take_is_said_before_them(world: Path) -> None:
+    some = f"compare patients.csv {ROLES} --ell 3 --methods mirror --recodings anatomy,boxes --processes 0 --runs 1"
+    long = " ".join(run(f"{some} --seconds 200").stderr.split())
+    assert "2 ways to publish will be tried, 1 at a time, and each of two attacks on a way may take 200 seconds" in long
+    assert "at most about 13 minutes" in long
+    assert "--no-learner" in long
+    alone = run(f"{some} --seconds 200 --no-learner").stderr
+    assert "an attack on a way" in alone
+    assert "at most about 7 minutes" in alone
+    assert "--no-learner" not in alone
+    assert "will be tried" not in run(f"{some} --seconds 5").stderr

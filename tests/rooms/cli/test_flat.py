@@ -23,9 +23,10 @@ PUBLISH = f"publish patients.csv {ROLES} --ell 3 {QUICK}"
 QUASI = ["age", "sex", "zipcode"]
 SENTENCES = (
     "out/flat/table.csv is one table for a spreadsheet, drawn at random from the release: it has as many rows as "
-    "people were published; no row is a real person. It is good for charts, pivot tables and models, which look at "
-    "many rows together. It must not be used to count people in small cells or to look for a person: use glasshouse "
-    "query, which gives counts with intervals."
+    "people were published; the values of each row were drawn at random, and by chance a row can have the same values "
+    "as a real person. It is good for charts, pivot tables and models, which look at many rows together. It must not "
+    "be used to count people in small cells or to look for a person: use glasshouse query, which gives counts with "
+    "intervals."
 )
 
 
@@ -39,7 +40,9 @@ def out(world: Path) -> Path:
 def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path, world: Path) -> None:
     said = run("sample out/release --tables 3 --out flat").stdout
     assert "3 tables of 2,000 rows, drawn by the model 'learned': table-1.csv, table-2.csv, table-3.csv" in said
-    assert "Some rows have the quasi-identifiers of a real person, and their other values were drawn at random" in said
+    assert (
+        "Some rows have the quasi-identifiers of a real person. All other values were drawn at random, and by" in said
+    )
     written = {path.name for path in (world / "flat").iterdir()}
     assert written == {"table-1.csv", "table-2.csv", "table-3.csv", "README.md", "contents.json"}
     truth = Counter(pa_csv.read_csv(world / "patients.csv")["disease"].to_pylist())
@@ -48,7 +51,6 @@ def test_tables_are_written_with_a_readme_and_what_was_written_is_said(out: Path
         assert (table.num_rows, table.column_names) == (2_000, ["age", "sex", "zipcode", "disease"])
         assert truth == Counter(table["disease"].to_pylist())
     readme = " ".join((world / "flat" / "README.md").read_text().split())
-    assert "No row is a real person" not in readme
     assert "**Do not read a row as a fact about a person.** The quasi-identifiers of some rows are those of a" in readme
     assert "There are 3 tables." in readme
     assert "the variance of the 3 estimates multiplied by (1 + 1/3)" in readme
@@ -83,14 +85,17 @@ def test_no_row_is_called_nobody_if_it_has_the_exact_quasi_identifiers_of_a_pers
         for row in zip(*pa_csv.read_csv("out/flat/table.csv").select(QUASI).to_pydict().values(), strict=True)
     }
     assert (drawn <= people) == (exact == "all")
-    for words in (said, flat):
-        assert ("o row is a real person" in words) == (exact == "none")
+    assert ("values of each row were drawn at random" in flat) == (exact == "none")
+    assert ("the values of each row were drawn at random" in said) == (exact == "none")
+    for words in (said, told, flat):
+        assert "o row is a real person" not in words  # it may have all values of one
+    assert "By chance a row can have the quasi-identifiers of a real person, or all values of one" in flat
     assert ("quasi-identifiers of each row are those of a real person" in flat) == (exact == "all")
     if "flat table" in told:
-        assert ("o row is a real person, but" in told) == (exact == "none")
+        assert ("and by chance elsewhere" in told) == (exact == "none")
     note = " ".join(run(f"{PUBLISH} --recoding {recoding} --out disk --format csv --engine disk").stderr.split())
     if "For a spreadsheet" in note:
-        assert ("no row is a real person, but" in note) == (exact == "none")
+        assert ("and by chance elsewhere" in note) == (exact == "none")
 
 
 def test_a_row_is_not_called_nobody_if_everybody_in_its_group_is_alike(world: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.cli.progress import Measured, progress_bar, progress_of_steps
+from glasshouse.cli.progress import Foretelling, Measured, progress_bar, progress_of_steps
 from glasshouse.log import LOGGER, step
 from tests.rooms.cli.world import QUICK, ROLES
 
@@ -77,3 +77,16 @@ def test_time_and_memory_are_measured() -> None:
     assert measured.peak_memory is not None
     assert 10 << 20 < measured.peak_memory < 1 << 40
     assert " s, " in str(measured)
+
+
+def test_how_long_work_may_take_is_told_once_and_not_before_something_is_done() -> None:
+    shares, seconds = list[float](), list[float]()
+    tell = Foretelling(shares.append, seconds.append, after=0.2)
+    tell(0.01)
+    assert not seconds
+    time.sleep(0.25)
+    for share in (0.0, 0.01, 0.02):
+        tell(share)
+    assert shares == [0.01, 0.0, 0.01, 0.02]
+    assert len(seconds) == 1
+    assert 25 <= seconds[0] < 100

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import html
 import io
 import json
@@ -20,7 +21,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse import catalog
-from glasshouse.comparing import processes
+from glasshouse.comparing import processes, scoring
 from glasshouse.comparing.cache import Kept, key_of
 from glasshouse.comparing.compare import _usual, methods_of, recodings_of
 from glasshouse.comparing.comparison import Row
@@ -71,6 +72,36 @@ def test_a_bound_is_called_one_and_what_was_measured_is_measured(whole: gh.Compa
     assert by_way["greedy as anatomy"].belief > 1 / 3  # which knowing the algorithm gives away
     assert by_way["mondrian (relaxed) as angel"].how == "not known"
     assert "cuts" in by_way["mondrian (relaxed) as angel"].told
+
+
+def test_what_was_found_for_some_people_only_is_not_the_largest_unless_it_is_above_the_limit(
+    table: gh.Microdata,
+) -> None:
+    release = gh.publish(table, principle=ELL, method="mirror", recoding="anatomy")
+    found = gh.attack(release, gh.Linking(), knowledge=gh.Knowledge(external=table))
+    entries = found.offsets[1]  # those of the people who are like the first one
+    some = dataclasses.replace(
+        found,
+        how="sampled",
+        offsets=np.maximum(found.offsets - entries, 0),
+        codes=found.codes[entries:],
+        beliefs=found.beliefs[entries:],
+        notes=("there is no result for some people",),
+    )
+    nobody = dataclasses.replace(
+        some, offsets=np.zeros_like(found.offsets), codes=found.codes[:0], beliefs=found.beliefs[:0]
+    )
+    row = Row(method="mondrian", recoding="boxes", adversary="linking", limit="1/3")
+
+    assert found.n_unknown == 0 < some.n_unknown < nobody.n_unknown == table.n_tuples
+    for short in (some, nobody):
+        told = scoring._believed(row, short)
+        assert (told.belief, told.how) == (None, "not known")
+        assert "there is no result for some people" in told.told
+        proved = scoring._believed(dataclasses.replace(row, adversary="algorithm-aware"), short)
+        assert (proved.belief, proved.how) == (1 / 3, "bound")
+    above = dataclasses.replace(some, beliefs=np.where(np.arange(len(some.beliefs)) == 0, 0.9, some.beliefs))
+    assert scoring._believed(row, above).belief == 0.9
 
 
 def test_a_method_that_fails_is_a_row_that_says_why(whole: gh.Comparison) -> None:

@@ -18,7 +18,7 @@ from glasshouse.adversary.foreign_groups import restated
 from glasshouse.adversary.linking import Linking
 from glasshouse.adversary.reverse_engineering.cuts.decisions import CutsNotMade
 from glasshouse.adversary.reverse_engineering.greedy.sequences import GreedyGroups
-from glasshouse.adversary.reverse_engineering.strategies import Strategy, believed
+from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy, believed
 from glasshouse.adversary.reverse_engineering.theorems.largest_shares import LargestShares, PublishedShares
 from glasshouse.adversary.reverse_engineering.theorems.quasi_only import QuasiOnly, QuasiOnlyBound
 from glasshouse.adversary.reverse_engineering.worlds.every_world import EveryWorld, SampledWorlds
@@ -59,20 +59,17 @@ class TheoremBound(Strategy):
 
     def refuses(self, task: Task) -> NotSupported | None:
         """There must be a theorem, and it must cover this attacker."""
-        release, instead = task.release, "attack a table of fewer people (small tables are attacked exactly)"
+        release = task.release
         limit = promised_limit(release, task.contents.column)
         if release.guarantee.adversary != "algorithm-aware" or limit is None:
-            what = (
-                "no theorem limits what an attacker who knows the algorithm learns from this release, so there is no "
-                "bound to give"
-            )
-            return NotSupported(what, instead=instead)
+            what = "no theorem limits what an attacker who knows the algorithm learns from this release"
+            return NotSupported(what, instead=SMALL)
         if task.knowledge.prior is not None or task.knowledge.corrupted:
             what = (
                 "the theorem of the method does not cover an attacker with a prior or with known values of other "
                 "people (corrupted=)"
             )
-            return NotSupported(what, instead=instead)
+            return NotSupported(what, instead=SMALL)
         return None
 
     def believe(self, task: Task) -> Posterior:

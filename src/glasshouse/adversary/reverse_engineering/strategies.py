@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from glasshouse.randomness import Source
     from glasshouse.release import Release
 
-__all__ = ["SMALL", "Strategy", "believed", "reversing"]
+__all__ = ["MOST_UNKNOWN", "SMALL", "Strategy", "believed", "reversing"]
 
-SMALL = "attack a table of few people (small tables are attacked by trying every possible table)"
+MOST_UNKNOWN = 64
+"""Of so many people whose values are not known every possible table may be tried."""
+SMALL = f"attack a smaller table: for at most {MOST_UNKNOWN} people, every possible table can be tried"
 """What to do if a release is too large for every strategy that knows its method."""
 
 
@@ -47,6 +49,10 @@ class Strategy(Attack):
     error: float = 0.02
     source: Source | None = None
     progress: Callable[[float], None] | None = None
+
+    def is_meant(self, task: Task) -> bool:
+        """Whether the strategy is meant for such a release at all; if not, it is passed over without a word."""
+        return True
 
     def attack(self, release: Release, knowledge: Knowledge, algorithm: Any = None) -> Posterior:
         """Attack a release, made by this principle, method and recoding, by this strategy alone."""
@@ -76,7 +82,7 @@ def reversing(task: Task) -> str:
 def believed(strategies: Sequence[Strategy], task: Task) -> Posterior:
     """The result of the first strategy that does not refuse; `NotSupported`, with all reasons, if every one does."""
     reasons: list[NotSupported] = []
-    for strategy in strategies:
+    for strategy in [one for one in strategies if one.is_meant(task)] or strategies:
         several = task.release.editions and not strategy.over_editions
         reason = _of_editions() if several else strategy.refuses(task)
         if reason is None:

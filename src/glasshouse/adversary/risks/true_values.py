@@ -9,6 +9,7 @@ import numpy as np
 
 from glasshouse.adversary.knowledge import key_of
 from glasshouse.errors import InputError, SchemaError
+from glasshouse.microdata.spelling import decimal_commas
 from glasshouse.plural import counted
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ def true_values(scene: Scene, people: Microdata, values: Sequence[Any] | None = 
     strange = int(np.count_nonzero(truth == len(place)))
     may_be_gone = scene.release.n_dropped > 0 or contents.kind == "sample" or people is not scene.table
     if strange and (not may_be_gone or strange == people.n_tuples):
+        commas = column.domain.kind == "category" and decimal_commas(column.domain.values)
+        decimal = "decimal=',' (its numbers seem to have a decimal comma), and with " if commas else ""
         raise InputError(
             f"{counted(strange, 'person')} of {which} {'has' if strange == 1 else 'have'} a value of "
-            f"{contents.column!r} that is not in the release: read {which} as the published table was read, with the "
-            "same bins=, categorical= and normalise="
+            f"{contents.column!r} that is not in the release: read {which} with {decimal}the same "
+            "bins=, categorical= and normalise= as the published table"
         )
     return truth

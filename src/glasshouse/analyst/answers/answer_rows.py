@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Answer"]
 
 _FORMATS: Final = ("text", "csv", "json", "arrow")
+_MANY = 1_000  # rows: of more, those that nobody is likely to be in are not shown
+_NOBODY = 0.5  # a count below it is nearer to no record than to one
 
 _SAID = {
     "learned": "learned from the release",
@@ -198,11 +200,28 @@ class Answer:
         notes = [f"<p>note: {escape(note)}</p>" for note in self.notes]
         return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(rows)}</table>{''.join(notes)}"
 
+    @property
+    def _worth_showing(self) -> list[int]:
+        """The places of the rows to show: of very many, not those whose counts are estimated to be below 0.5."""
+        counts = [i for i, measure in enumerate(self.question.measures) if measure.kind == "count"]
+        every = range(len(self.estimates))
+        if len(every) <= _MANY or not counts:
+            return list(every)
+        return [place for place in every if not all(self.estimates[place][i].high < _NOBODY for i in counts)]
+
     def __str__(self) -> str:
-        rows = self._rows()
+        shown = self._worth_showing
+        head, *every = self._rows()
+        rows = [head, *(every[place] for place in shown)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         said = [f"note: {note}" for note in self.notes]
+        if len(shown) < len(every):
+            said.append(
+                f"note: {counted(len(every) - len(shown), 'row')} of {len(every):,} are not shown, because their "
+                f"counts are estimated to be below {_NOBODY}: to get all rows, write the answer to a file (--out in "
+                "the command line, save() in Python)"
+            )
         if self.model != "uniform":
             said.append(f"model: {_SAID[self.model]}")
         return "\n".join([*(line.rstrip() for line in lines), *said])

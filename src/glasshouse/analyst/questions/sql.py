@@ -399,8 +399,9 @@ class _Reader:
         unknown = [node for node in nodes if not self._is_known(node)]
         if len(unknown) == 1:
             name = unknown[0].name
+            quoted = name.replace("'", "''")
             return SchemaError(
-                f"there is no column {name!r}: if it is a text, write it in single quotes, '{name}'", column=name
+                f"there is no column {name!r}: if it is a text, write it in single quotes, '{quoted}'", column=name
             )
         for node in nodes:
             self.column(node, "a column of the condition")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat tables as files: a folder of tables that were drawn from a release, which says that no row is a person.
+"""Flat tables as files: a folder of tables that were drawn from a release, which says that rows are no facts.
 
 The folder lies outside the release, whose manifest declares what was published and nothing else. Like every folder of
 Glasshouse it appears whole, has a list of its files, and is replaced only if all of it is as it was written. The list
@@ -37,15 +37,14 @@ FLAT: Final = "flat"
 """The folder of a flat table beside ``release`` and ``audit``."""
 
 _README: Final = "README.md"
+_BY_CHANCE = "by chance a row can have the same values as a real person"
 _ROWS = {
-    "none": "no row is a real person",
-    "some": "some rows have the quasi-identifiers of a real person, and their other values were drawn at random",
-    "all": "each row has the quasi-identifiers of a real person, and its other values were drawn at random",
+    "none": f"the values of each row were drawn at random, and {_BY_CHANCE}",
+    "some": f"some rows have the quasi-identifiers of a real person. All other values were drawn at random, and "
+    f"{_BY_CHANCE}",
+    "all": f"each row has the quasi-identifiers of a real person. All other values were drawn at random, and "
+    f"{_BY_CHANCE}",
 }
-_NOBODY = (
-    "**No row is a real person.** The exact values in each row were drawn at random from what the release says. If a "
-    "row looks like somebody you know, its values need not be those of that person."
-)
 _DRAWN = {
     "learned": (
         "Every table has each person of the release once. A model of the population was learned from the release. "
@@ -157,7 +156,7 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
     some = model != "uniform" and tables[0].num_rows != n_tuples
     parts = [
         "# Flat tables" if len(tables) > 1 else "# A flat table",
-        _NOBODY if told["glasshouse.exact"] == "none" else _real_people(told["glasshouse.exact"]),
+        _people_in_rows(told["glasshouse.exact"]),
         (
             "Nothing but the release was read, so these tables say nothing about a person that the release does not "
             "say. Its README says what is guaranteed for the people in it."
@@ -181,10 +180,17 @@ def _readme(tables: Sequence[pa.Table], n_tuples: int, marks: dict[str, str]) ->
     return "\n\n".join(textwrap.fill(part, 110) for part in parts) + "\n"
 
 
-def _real_people(rows: str) -> str:
-    which = "each row" if rows == "all" else "some rows"
+def _people_in_rows(exact: str) -> str:
+    """What the rows have to do with real people; ``exact`` says how many have the cells of a person as they are."""
+    drawn = "The values of each row were drawn at random from what the release says."
+    if exact != "none":
+        drawn = (
+            f"The quasi-identifiers of {'each row' if exact == 'all' else 'some rows'} are those of a real person, "
+            "because the release publishes them exactly. All other values were drawn at random from what the release "
+            "says."
+        )
     return (
-        f"**Do not read a row as a fact about a person.** The quasi-identifiers of {which} are those of a real person, "
-        "because the release publishes them exactly. All other values were drawn at random from what the release says, "
-        "and need not be that person's own."
+        f"**Do not read a row as a fact about a person.** {drawn} By chance a row can have the quasi-identifiers of a "
+        "real person, or all values of one, but nothing shows which rows do. If a row looks like somebody you know, "
+        "its values need not be those of that person."
     )

@@ -40,7 +40,8 @@ def flat_rows(recipe: Recipe) -> str:
             "are drawn at random"
         )
     return (
-        "no row is a real person, but a row has the quasi-identifiers of one where all cells of that person are exact"
+        "a row is drawn at random and is no fact about a person: it has the quasi-identifiers of a real person where "
+        "all cells of that person are exact, and by chance elsewhere"
     )
 
 

@@ -401,6 +401,7 @@ class Believing:
                     error=self.limits.error,
                     most_sweeps=most_sweeps,
                     chains=_CHAINS,
+                    progress=self._told_from(done / len(beyond), 1 / len(beyond)),
                 )
             except NotSupported:
                 refused += kinds
@@ -420,6 +421,11 @@ class Believing:
                 assert found.errors is not None
                 errors[mine][place] = found.errors[entries]
         return refused
+
+    def _told_from(self, done: float, share: float) -> Callable[[float], None] | None:
+        """The progress of a part of the work: so much is done before it, and so large is its share."""
+        progress = self.progress
+        return None if progress is None else lambda part: progress(done + part * share)
 
     def _only(self, numbers: list[int], groups: list[int]) -> tuple[FailedCuts, NDArray[np.int64]]:
         """These cuts, the people whom they divide and those of these groups, with the new index of each person."""

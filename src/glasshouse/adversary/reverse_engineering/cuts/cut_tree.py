@@ -295,10 +295,7 @@ class DecisionTree:
         parted = np.bincount(place[here][both], minlength=len(nodes)) > 0
         unsure = np.bincount(place[here][open_ & ~both], minlength=len(nodes)) > 0
         if (unsure & ~parted).any():
-            raise _unknown_seats(
-                "some people fit the published cells of several groups, and it cannot be decided in which of them "
-                "they are"
-            )
+            raise _unknown_seats("some people fit the published cells of several groups")
         if self.published.kind == "boxes" and not self.strict and parted.any():
             self._refuse_twins(here[both], place, parted, who, label, side)
         return ~parted
@@ -431,6 +428,6 @@ def _places(nodes: Nodes) -> NDArray[np.int64]:
 
 def _unknown_seats(why: str) -> NotSupported:
     return NotSupported(
-        f"reverse engineering needs to know who is in which group, and the release does not show it: {why}",
+        f"the release does not show who is in which group: {why}",
         instead=SMALL,
     )

@@ -42,7 +42,8 @@ class CutsNotMade(Strategy):
 
     Groups that failed cuts couple are counted exactly if that takes ``most_states`` at most. Others are drawn
     independently, if ``most_draws`` worlds are enough, and else left to Markov chains, which may make ``most_moves`` in
-    all; of people whom they do not settle then, nothing is said. With an ``error`` of 0 nothing is sampled.
+    all; of people whom they do not settle then, nothing is said, and if these are all people, it is refused. With an
+    ``error`` of 0 nothing is sampled.
 
     Examples
     --------
@@ -98,7 +99,14 @@ value')
     def believe(self, task: Task) -> Posterior:
         """Rebuild the tree, and count the worlds in which every cut that was not made fails."""
         cuts = DecisionTree(task).rebuilt()
-        return _posterior(task, cuts, Believing(cuts, self).run())
+        beliefs = Believing(cuts, self).run()
+        if beliefs.n_refused == np.count_nonzero(cuts.fixed < 0) > 0:
+            raise NotSupported(
+                f"sampling did not reach an error of {self.error:g} for anybody: the rejected cuts link the values of "
+                "too many people",
+                instead=f"allow a larger error (error=, --error), or {SMALL}",
+            )
+        return _posterior(task, cuts, beliefs)
 
 
 # --- the resulting probabilities ------------------------------------------------------------------------------------

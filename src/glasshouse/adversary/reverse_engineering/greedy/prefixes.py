@@ -30,7 +30,7 @@ from glasshouse.kernels import compiled
 from glasshouse.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -68,11 +68,13 @@ def solve(
     error: float,
     source: Source,
     most_trials: int,
+    look: Callable[[], None] = lambda: None,
 ) -> Solved:
     """Find the probabilities inside a run: exactly if there are few states, else from sampled arrangements.
 
     A complete group goes on with probability ``p``. At most ``most_states`` of all prefixes together are gone through;
-    beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``.
+    beyond, ``most_trials`` arrangements are tried, until half of a 95 % interval is at most ``error``. ``look`` is
+    called now and then meanwhile.
     """
     left = run.counts - run.found_out()[-1]
     if (left < 0).any():
@@ -90,7 +92,7 @@ def solve(
     states = States.of(run, judge, left)
     if states.n_states(run) <= most_states:
         return _cut_exactly(run, judge, p, states) if states.cuts else _exactly(run, judge, p, states)
-    return _sampled(run, judge, p, states, error=error, source=source, most_trials=most_trials)
+    return _sampled(run, judge, p, states, error=error, source=source, most_trials=most_trials, look=look)
 
 
 # --- exactly ---------------------------------------------------------------------------------------------------------
@@ -282,7 +284,15 @@ def _by_entry(states: States, shares: Floats) -> Floats:
 
 
 def _sampled(
-    run: Run, judge: Judge, p: Fraction, states: States, *, error: float, source: Source, most_trials: int
+    run: Run,
+    judge: Judge,
+    p: Fraction,
+    states: States,
+    *,
+    error: float,
+    source: Source,
+    most_trials: int,
+    look: Callable[[], None],
 ) -> Solved:
     """Draw independent arrangements, and keep those from which the algorithm makes the run; the sampling is exact."""
     lumped = _lumped(run, states) if isinstance(judge, Frequencies) else run
@@ -291,7 +301,7 @@ def _sampled(
     squares = np.zeros_like(total)
     kept, trials, n = 0, 0, _TRIALS
     while True:
-        for drawn in _trials(lumped, judge, p, source, n):
+        for drawn in _trials(lumped, judge, p, source, n, look):
             shares = drawn / unknown
             total += shares.sum(axis=0)
             squares += (shares**2).sum(axis=0)
@@ -348,7 +358,9 @@ def _unlumped(run: Run, states: States, lumped: Run, *found: Floats) -> tuple[Fl
     return tuple(back)
 
 
-def _trials(run: Run, judge: Judge, p: Fraction, source: Source, n_trials: int) -> Iterator[Integers]:
+def _trials(
+    run: Run, judge: Judge, p: Fraction, source: Source, n_trials: int, look: Callable[[], None]
+) -> Iterator[Integers]:
     """Those of a number of uniform arrangements that give the run: for each of them the records by bucket and value."""
     kernels = compiled(_KERNELS)
     m, u, found, borders = run.n_buckets, len(run.codes), run.found_out(), np.cumsum([0, *run.sizes])
@@ -359,6 +371,7 @@ def _trials(run: Run, judge: Judge, p: Fraction, source: Source, n_trials: int) 
     drawn: list[NDArray[np.int32]] = []
     parents: list[Integers] = []
     for j in range(m):
+        look()
         n = len(left)
         got = np.zeros((n, u), np.int32)
         bounds = np.tile(np.arange(at[-1] - at[j], at[-1] - at[j + 1], -1), n)

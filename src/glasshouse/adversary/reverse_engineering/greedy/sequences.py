@@ -209,6 +209,7 @@ class Explained:
             )
         self.n_dropped = task.people.n_tuples - int(layout.starts[-1])  # at the end of the order
         self.progress = limits.progress or (lambda _: None)
+        self.share = 0.0  # of the work that is done
         self.source = limits.source or Source.secure()
         published = task.contents
         self.starts, self.group = layout.starts, layout.group.astype(np.int32)
@@ -241,10 +242,14 @@ class Explained:
             alone |= {int(run): "seen" for run in plain}
         for i, (run, kind) in enumerate(sorted(alone.items())):
             self._explain_alone(run, kind, fixed.get(run))
-            self.progress(0.5 + 0.4 * i / len(alone))
+            self._tell(0.5 + 0.4 * i / len(alone))
         if self.n_dropped:
             self._explain_dropped()
         return self._believed()
+
+    def _tell(self, share: float) -> None:
+        self.share = share
+        self.progress(share)
 
     # what the attacker has found out
 
@@ -363,7 +368,7 @@ class Explained:
                 distinct = new[start:stop]
                 errors = None if answer.errors is None else answer.errors[:, distinct]
                 known[key] = self._kept(answer.beliefs[:, distinct], errors), int(distinct.sum())
-                self.progress(0.1 + 0.4 * i / len(runs))
+                self._tell(0.1 + 0.4 * i / len(runs))
             self.table[run], self.width[run] = known[key]
             self.n_explained += 1
 
@@ -413,6 +418,7 @@ class Explained:
             error=self.limits.error,
             source=source,
             most_trials=self.limits.most_trials,
+            look=lambda: self.progress(self.share),
         )
         self.n_sampled += found.errors is not None
         return found
@@ -523,7 +529,7 @@ class Explained:
             offsets = np.append(offsets, n_found + 1 + np.arange(len(told)))
             codes = np.append(codes, np.array(told, np.int32))
             beliefs, errors = np.append(beliefs, np.ones(len(told))), np.append(errors, np.zeros(len(told)))
-        self.progress(1.0)
+        self._tell(1.0)
         return task.posterior(
             "sampled" if self.n_sampled else "exact",
             kind,

@@ -93,6 +93,10 @@ class QuasiOnly(Strategy):
     methods = (Snug, Mondrian)
     needs_ties = False  # the list is divided again
 
+    def is_meant(self, task: Task) -> bool:
+        """Where values decide on Mondrian's cuts, `CutsNotMade` is meant for them."""
+        return type(task.method) is not Mondrian or not any(one.needs_sensitive for one in task.principles)
+
     def refuses(self, task: Task) -> NotSupported | None:
         """The reason to refuse: groups must depend on quasi-identifiers alone, and nothing else may be known."""
         method, release = task.method, task.release

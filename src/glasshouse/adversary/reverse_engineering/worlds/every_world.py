@@ -13,7 +13,7 @@ from glasshouse.adversary.knowledge import ABSENT
 from glasshouse.adversary.matching import match
 from glasshouse.adversary.other_columns import columns_beside
 from glasshouse.adversary.posterior import Beliefs
-from glasshouse.adversary.reverse_engineering.strategies import SMALL, Strategy
+from glasshouse.adversary.reverse_engineering.strategies import MOST_UNKNOWN, SMALL, Strategy
 from glasshouse.adversary.reverse_engineering.worlds.enumeration import ExactBeliefs, exact_posterior
 from glasshouse.adversary.reverse_engineering.worlds.replay import Rerun
 from glasshouse.adversary.reverse_engineering.worlds.walk import SampledBeliefs, sampled_posterior
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from glasshouse.adversary.task import Task
 
 __all__ = ["EveryWorld", "SampledWorlds"]
-
-_MOST_UNKNOWN = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +71,10 @@ class EveryWorld(SampledWorlds):
     def refuses(self, task: Task) -> NotSupported | None:
         """The reason to refuse: too many people have unknown values; even counting the worlds would take too long."""
         unknown = task.knowledge.external.n_tuples - len(task.knowledge.corrupted)
-        if unknown > _MOST_UNKNOWN:
+        if unknown > MOST_UNKNOWN:
             return NotSupported(
-                f"the exact probabilities cannot be computed for {unknown:,} people whose values are not known",
-                instead=f"use at most {_MOST_UNKNOWN} people whose values are not known, and few enough different "
-                "values",
+                f"{unknown:,} people whose values are not known are too many to try every possible table",
+                instead=SMALL,
             )
         return Strategy.refuses(self, task)
 

@@ -115,7 +115,8 @@ def sampled_posterior(
         A world that may have given the release: row -> value, for everybody in it. The first chain starts there, and so
         do those that find none of their own. The truth is not a draw from the probabilities: warming up is not skipped.
     source, progress
-        As for `ReverseEngineering`; the work may be done before progress is 1.
+        As for `ReverseEngineering`: the share of the runs or of the steps that were made, whichever is larger. The
+        work may be done before it is 1.
 
     Examples
     --------
@@ -146,8 +147,9 @@ def sampled_posterior(
     worlds = Worlds(n_people=people.n_tuples, values=values, n=n, corrupted=corrupted, absent=absent, may=may)
     space = Space(worlds, prior)
     run = runner_of(algorithm, seen)
+    tell = _Furthest(progress)
     likelihood = _Likelihood(
-        run, run.seen(published), ImaginedTables(people, sensitive, tuple(worlds.least)), space, most_runs
+        run, run.seen(published), ImaginedTables(people, sensitive, tuple(worlds.least)), space, most_runs, tell
     )
     moves = _Moves(space, people)
     walks, notes = _first_worlds(space, likelihood, moves, chains, start, source)
@@ -157,7 +159,7 @@ def sampled_posterior(
     warm_up = min(max(_WARM_UP, 20 * len(space.free)) // walks[0].n_steps_a_sweep, most_sweeps // 4)
     moves.n_left = warm_up * walks[0].n_steps_a_sweep * chains
     try:
-        found = sample(walks, error=error, most_sweeps=most_sweeps, warm_up=warm_up, progress=progress)
+        found = sample(walks, error=error, most_sweeps=most_sweeps, warm_up=warm_up, progress=tell)
     except NotReached as reason:
         raise _refusal(walks, error, reason.found) from None
     return _result(walks, found, notes)
@@ -173,6 +175,19 @@ ISLANDS = (
 
 
 @dataclass(eq=False)
+class _Furthest:
+    """Tells the share of the work that is done, by what is furthest."""
+
+    progress: Callable[[float], None] | None
+    share: float = 0.0
+
+    def __call__(self, share: float) -> None:
+        self.share = max(self.share, share)
+        if self.progress is not None:
+            self.progress(self.share)
+
+
+@dataclass(eq=False)
 class _Likelihood:
     """Runs the algorithm on worlds, and remembers what came of it."""
 
@@ -181,6 +196,7 @@ class _Likelihood:
     tables: ImaginedTables
     space: Space
     most_runs: int
+    tell: Callable[[float], None]
     n_runs: int = 0
     n_worlds: int = 0
     largest: int = 0  # runs of one world
@@ -218,6 +234,7 @@ class _Likelihood:
         if len(self.known) >= _MOST_KNOWN:
             self.known.clear()
         self.n_runs += runs
+        self.tell(self.n_runs / self.most_runs)
         self.n_worlds += key not in self.known
         self.largest = max(self.largest, runs)
         probability = outcomes.get(self.wanted)
