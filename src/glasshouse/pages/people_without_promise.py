@@ -74,7 +74,8 @@ out, so an attacker who knows that somebody was left out may know the disease of
         """How many people were left out at random, if there are any."""
         n, of = self.n_at_random, self.n_at_random + self.n_published
         were = "was" if n == 1 else "were"
-        return f"{n:,} of {of:,} people {were} left out at random, so that the rest can be divided evenly." if n else ""
+        whom = f"{n:,} of {counted(of, 'person')} {were}"
+        return f"{whom} left out at random, so that the rest can be divided evenly." if n else ""
 
     def for_others(self, text: str) -> str:
         """A text about everybody, which says that it holds for the people in the release, if some were left out."""
