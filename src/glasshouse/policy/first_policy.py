@@ -84,6 +84,8 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     yield from (f"{name} = {quoted(value)}" for name, value in source.items())
     gaps = any(column.missing for column in inspection.columns if column.name in named)
     yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
+    if inspection.several is not None:
+        yield f"repeated = {quoted(inspection.several.repeated)}".ljust(28) + " # people seem to have several rows"
     for notice in inspection.notices:
         yield from _comment(with_keys(notice))
     for caution in inspection.cautions:
@@ -149,10 +151,15 @@ def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
     if first.reading is None:
         yield from _comment(with_keys(str(sensitive)))
     if not first.is_diverse:
+        close = first.principle.terms.closeness is not None
+        how = (
+            "t-closeness is possible: in every group, the shares of the values are close to those in the whole table"
+            if close
+            else f"Possible is: {first.principle.describe()}"
+        )
         yield from _comment(
             f"More than half of the records have the same {sensitive.column}, so l-diversity is not possible. "
-            "t-closeness is possible: in every group, the shares of the values are close to those in the whole "
-            "table. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
+            f"{how}. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
             f"with --sensitive {sensitive.column} shows a command for each of them."
         )
     yield from asked

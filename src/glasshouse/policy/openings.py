@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata import Microdata
 
-__all__ = ["Opening", "openings_after"]
+__all__ = ["DRAWN", "DRAWS", "Opening", "openings_after"]
 
 _MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
 _ASKED = frozenset(key.choice for key in TABLES["principle"].values())
 _MOST_READINGS = 8  # of one file, until an opening is given up
 _CLOSE = ("asked", "nearest", "closeness")  # what was asked for, or is closest to it
-_DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
-_DRAWS = 3  # with which is tried what depends on the rows that are drawn
+DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
+DRAWS = 3  # with which is tried what depends on the rows that are drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
 
 def _tables(choices: Mapping[str, Any]) -> Iterator[Microdata]:
     """The table as it is read by these choices; where a row of each person is drawn, several draws of it."""
-    for seed in range(_DRAWS if choices.get("repeated") == "sample" else 1):
+    for seed in range(DRAWS if choices.get("repeated") == "sample" else 1):
         table = read(choices["file"], **read_arguments(choices), random=Source.seeded(seed))
         table.refuse_unanswered()
         yield table
@@ -173,4 +173,4 @@ def _ways(sketches: Sequence[Sketch], choices: Mapping[str, Any]) -> list[Way]:
     ways = [way for way in possible if way.name in _CLOSE or way.name == "designated"]
     ways += [way for way in possible if way.name == "alpha" and not close]  # as of sets, which have no closeness
     held = [way for way in ways if all(as_asked(other, way.principle, way.suppress) for other in others)]
-    return [replace(way, cost=f"{way.cost} {_DRAWN}") for way in held] if others else held
+    return [replace(way, cost=f"{way.cost} {DRAWN}") for way in held] if others else held

@@ -310,7 +310,8 @@ def test_a_column_that_numbers_the_rows_does_not_say_who_they_are_about(name: st
 
     assert report.column(name).role == "leave out"
     assert "numbers the rows" in report.column(name).reason
-    assert report.suggested["identifier"] is None, "person_id repeats, so people have several rows"
+    assert report.suggested["identifier"] == "person_id"
+    assert report.suggested["repeated"] == "together", "person_id repeats, so people have several rows"
     assert any("values of person_id repeat" in notice for notice in report.notices)
     assert inspect({"patient": [1, 2, 3, 4], "disease": ["x", "y", "x", "z"]}).suggested["identifier"] == "patient"
     other = "leave out" if name == "rownames" else "identifier"

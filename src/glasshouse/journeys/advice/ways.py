@@ -33,7 +33,7 @@ from glasshouse.recoding.perturbed import Perturbed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Way", "as_asked", "closest", "python_note", "ways_after", "ways_out"]
+__all__ = ["Way", "as_asked", "python_note", "ways_after", "ways_out"]
 
 ELL = 5  # l, or k, where the table allows it
 STEPS = 10_000  # a share to leave out is rounded up to one in so many
@@ -150,29 +150,21 @@ def as_asked(sketch: Sketch, principle: Principle | Mapping[str, Principle], sup
     return _planned(sketch, _way("asked", principle, suppress=exact_share(suppress)))
 
 
-def closest(sketch: Sketch, *, distance: str = "equal") -> Way:
+def _closeness(sketch: Sketch, parts: AskedParts) -> Way:
     """t-closeness with a t that fits how even the sensitive columns are; every table can keep it.
 
-    Where everybody has the same value, it protects nobody.
+    Of a column of which it was asked with a smaller t, or another distance, it has these.
     """
-    made = _planned(sketch, _closeness(sketch, distance=distance))
-    assert made is not None, "a table is at distance 0 from itself"
-    return made
-
-
-def _closeness(sketch: Sketch, parts: AskedParts | None = None, *, distance: str = "equal") -> Way:
-    """t-closeness; of a column of which it was asked with a smaller t, or another distance, with these."""
     rest = min((1 - _shares(sketch, i)[0][1] for i in range(len(sketch.sensitive))), default=Fraction(0))
     t = next((t for t in _TS if Fraction(t) <= rest), _TS[-1])
     each: dict[str, Principle] = {}
     for name in sketch.sensitive:
-        asked = None if parts is None else parts.closeness(name)
-        ordered: Any = distance if asked is None else asked.terms.distance
+        asked = parts.closeness(name)
+        ordered: Any = "equal" if asked is None else asked.terms.distance
         found = TCloseness(t=t, distance=ordered)
         each[name] = found if asked is None else together((found, asked))
     same = len(set(map(repr, each.values()))) == 1
-    k = 0 if parts is None else parts.k
-    return _way("closeness", next(iter(each.values())) if same else each, _cost_of_closeness(sketch, each, k))
+    return _way("closeness", next(iter(each.values())) if same else each, _cost_of_closeness(sketch, each, parts.k))
 
 
 def _with_parts(sketch: Sketch, way: Way, parts: AskedParts) -> Way | None:

@@ -23,7 +23,7 @@ from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
-from glasshouse.microdata.inspection.repetition import repetition_notices
+from glasshouse.microdata.inspection.repetition import Several, repetition_notices, several_rows
 from glasshouse.microdata.inspection.role_words import BODIES, WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
@@ -63,7 +63,7 @@ class SensitiveReport:
         The column, and whether the caller named it; otherwise it is a suggestion.
     largest_ell
         The largest ell of any release of the whole table: its rows divided by those of the most frequent value,
-        rounded down. Missing counts as a value.
+        rounded down. Missing counts as a value. Where people have several rows, people are counted instead.
     largest_ell_complete
         The same if the rows that miss the sensitive value are dropped.
     must_be_binned
@@ -114,7 +114,10 @@ class Inspection:
     decimal
         The decimal sign with which a text file was read: given, or found in it.
     held
-        The sensitive column as it was read, from which is computed what can be promised for it; never in the ``repr``.
+        The sensitive column as it was read, from which is computed what can be promised for it, and with it the column
+        that names people with several rows; never in the ``repr``.
+    several
+        The column that names the people, where some seem to have several rows, and how these are read.
     """
 
     n_tuples: int
@@ -127,18 +130,22 @@ class Inspection:
     cautions: tuple[Caution, ...] = ()
     decimal: str = "."
     held: pa.Table | None = field(default=None, repr=False, compare=False)
+    several: Several | None = None
 
     @property
     def suggested(self) -> dict[str, Any]:
         """The suggested roles as keyword arguments for `read`: ``identifier``, ``quasi`` and ``sensitive``.
 
-        The identifier is the first that no row misses and no two rows share, for `read` refuses any other.
+        The identifier is the first that no row misses and no two rows share. Where people seem to have several rows, it
+        is the column that names them, and ``repeated`` says how their rows are read.
         """
-        return {
-            "identifier": next((column.name for column in self.columns if _is_key(column)), None),
+        key = next((column.name for column in self.columns if _is_key(column)), None)
+        roles = {
+            "identifier": key if self.several is None else self.several.column,
             "quasi": [column.name for column in self.columns if column.role == "quasi"],
             "sensitive": self.sensitive.column if self.sensitive else None,
         }
+        return roles if self.several is None else {**roles, "repeated": self.several.repeated}
 
     @property
     def undecided(self) -> tuple[ColumnReport, ...]:
@@ -262,16 +269,19 @@ def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, 
     quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
     findings = _findings(opened, measured, reports)
     pairs, triples = best_pairs_and_triples(most_distinguishing(quasi, most=MOST_CANDIDATES))
+    several = several_rows(measured, reports, chosen)
+    needed = [] if several is None else [several.column]
     return Inspection(
         n_tuples=table.num_rows,
         columns=tuple(reports),
         pairs=pairs,
         triples=triples,
         together=uniqueness(quasi) if quasi else None,
-        sensitive=next((_outlook(r, named=sensitive is not None) for r in reports if r.name == chosen), None),
-        notices=(*opened.notices, *_warnings(measured, reports, chosen), *findings.notices),
+        sensitive=next((_outlook(r, several, named=sensitive is not None) for r in reports if r.name == chosen), None),
+        notices=(*opened.notices, *_warnings(measured, reports, chosen, several), *findings.notices),
         cautions=tuple(findings.cautions),
-        held=None if chosen is None else table.select([chosen]),
+        held=None if chosen is None else table.select([chosen, *needed]),
+        several=several,
     )
 
 
@@ -288,17 +298,20 @@ def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[Co
     return findings
 
 
-def _outlook(report: ColumnReport, *, named: bool) -> SensitiveReport:
+def _outlook(report: ColumnReport, several: Several | None, *, named: bool) -> SensitiveReport:
+    counted_by = report if several is None else several
     return SensitiveReport(
         column=report.name,
         named=named,
-        largest_ell=report.largest_ell,
-        largest_ell_complete=report.largest_ell_complete,
+        largest_ell=counted_by.largest_ell,
+        largest_ell_complete=counted_by.largest_ell_complete,
         must_be_binned=report.is_amount,
     )
 
 
-def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], chosen: str | None) -> Iterator[str]:
+def _warnings(
+    measured: Sequence[Measured], reports: Sequence[ColumnReport], chosen: str | None, several: Several | None
+) -> Iterator[str]:
     """Say what to mind before the table is read with these roles."""
     quasi = [report for report in reports if report.role == "quasi"]
     if len(quasi) > MOST_CANDIDATES:
@@ -317,7 +330,7 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     if others:
         yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
     yield from _weights(reports)
-    if not any(map(_is_key, reports)):
+    if several is None and not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
         yield (
