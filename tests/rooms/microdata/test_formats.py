@@ -300,6 +300,42 @@ def test_errors_of_a_spreadsheet_are_missing_and_said(tmp_path: Path) -> None:
     assert opened.notices == ("cells that show an error of the spreadsheet, which count as missing: 1",)
 
 
+def sheet_of(path: Path, *rows: list[Any]) -> Path:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_column_of_a_sheet_with_values_and_no_name_is_refused(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex", None], [30, "f", None], [31, "m", "seen twice"])
+    with pytest.raises(gh.SchemaError, match="row 3 of .*a.xlsx has a value in column C, .*: give the column a name"):
+        open_source(path)
+    assert content(sheet_of(tmp_path / "b.xlsx", ["age", None], [30, ""])) == {"age": [30]}
+
+
+@pytest.mark.parametrize("title", ["Staff, 31 December", None])
+def test_a_title_above_the_names_of_a_sheet_is_told(tmp_path: Path, title: str | None) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", [title], [None], ["age", "sex"], [30, "f"])
+    with pytest.raises(gh.SchemaError, match="row 3 .*column [AB], .*: delete the rows above the names"):
+        open_source(path)
+
+
+def test_an_empty_sheet_has_no_columns(tmp_path: Path) -> None:
+    with pytest.raises(gh.SchemaError, match="has no columns"):
+        open_source(sheet_of(tmp_path / "a.xlsx", [None], [None]))
+
+
+def test_the_first_row_of_a_sheet_with_another_type_is_named(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex"], [30, "f"], [None, "m"], [31.5, "f"], ["Total", "f"])
+    with pytest.raises(gh.DomainError, match="row 5 of .*a.xlsx has a text, .* is a number. If this row has totals"):
+        open_source(path)
+    assert content(path, columns=["sex"]) == {"sex": ["f", "m", "f", "f"]}
+
+
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "people.csv"])
 def test_damaged_files_are_refused_by_their_name(tmp_path: Path, name: str) -> None:
     WRITERS[name](tmp_path / name)
