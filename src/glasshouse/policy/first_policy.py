@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -160,7 +161,7 @@ def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
         yield from _comment(
             f"More than half of the records have the same {sensitive.column}, so l-diversity is not possible. "
             f"{how}. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
-            f"with --sensitive {sensitive.column} shows a command for each of them."
+            f"with --sensitive {shlex.quote(sensitive.column)} shows a command for each of them."
         )
     yield from asked
 

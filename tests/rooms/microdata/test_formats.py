@@ -312,7 +312,7 @@ def sheet_of(path: Path, *rows: list[Any]) -> Path:
 
 def test_a_column_of_a_sheet_with_values_and_no_name_is_refused(tmp_path: Path) -> None:
     path = sheet_of(tmp_path / "a.xlsx", ["age", "sex", None], [30, "f", None], [31, "m", "seen twice"])
-    with pytest.raises(gh.SchemaError, match="row 3 of .*a.xlsx has a value in column C, .*: give the column a name"):
+    with pytest.raises(gh.SchemaError, match=r"row 3 of .*a.xlsx has a value in column C, .*: give the column a name"):
         open_source(path)
     assert content(sheet_of(tmp_path / "b.xlsx", ["age", None], [30, ""])) == {"age": [30]}
 
@@ -320,7 +320,7 @@ def test_a_column_of_a_sheet_with_values_and_no_name_is_refused(tmp_path: Path) 
 @pytest.mark.parametrize("title", ["Staff, 31 December", None])
 def test_a_title_above_the_names_of_a_sheet_is_told(tmp_path: Path, title: str | None) -> None:
     path = sheet_of(tmp_path / "a.xlsx", [title], [None], ["age", "sex"], [30, "f"])
-    with pytest.raises(gh.SchemaError, match="row 3 .*column [AB], .*: delete the rows above the names"):
+    with pytest.raises(gh.SchemaError, match=r"row 3 .*column [AB], .*: delete the rows above the names"):
         open_source(path)
 
 
@@ -331,7 +331,7 @@ def test_an_empty_sheet_has_no_columns(tmp_path: Path) -> None:
 
 def test_the_first_row_of_a_sheet_with_another_type_is_named(tmp_path: Path) -> None:
     path = sheet_of(tmp_path / "a.xlsx", ["age", "sex"], [30, "f"], [None, "m"], [31.5, "f"], ["Total", "f"])
-    with pytest.raises(gh.DomainError, match="row 5 of .*a.xlsx has a text, .* is a number. If this row has totals"):
+    with pytest.raises(gh.DomainError, match=r"row 5 of .*a.xlsx has a text, .* is a number\. If this row has totals"):
         open_source(path)
     assert content(path, columns=["sex"]) == {"sex": ["f", "m", "f", "f"]}
 

@@ -108,15 +108,9 @@ def _refuse_nameless(path: Path, number: int, row: Sequence[Any], header: Sequen
     nameless = next((cell for cell in row[len(header) :] if cell.value not in (None, "")), None)
     if nameless is None:
         return
-    few = len(header) < 2  # as where a title stands above the table
-    way = (
-        "the first row probably does not have the names of the columns: delete the rows above the names"
-        if few
-        else (
-            "give the column a name, or delete it; or if the first row is a title, delete the rows above the names of the "
-            "columns"
-        )
-    )
+    way = "give the column a name, or delete it; or if the first row is a title, delete the rows above the names"
+    if len(header) < 2:  # as where a title stands above the table
+        way = "the first row probably does not have the names of the columns: delete the rows above the names"
     raise SchemaError(
         f"row {number:,} of {path} has a value in column {nameless.column_letter}, which has no name in the first row: "
         f"{way}"
@@ -133,7 +127,7 @@ def _column(path: Path, name: str, values: list[Any]) -> pa.Array | pa.ChunkedAr
         if odd is None:
             raise
         raise DomainError(
-            f"column {name!r} has values of several types: row {odd[0]:,} of {path} has {odd[1]}, and every value above "
+            f"column {name!r} has values of several types: row {odd[0]:,} of {path} has {odd[1]}, and each value above "
             f"it is {there[0][1]}. If this row has totals or a title, delete it; otherwise make the column all text, "
             "all numbers or all dates",
             column=error.column,
