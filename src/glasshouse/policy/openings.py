@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import CautionError, DisclosureWarning, DomainError, GlasshouseError
 from glasshouse.journeys.advice.sketch import Sketch
-from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
+from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out, with_room
 from glasshouse.microdata import read
 from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
@@ -34,7 +34,7 @@ __all__ = ["DRAWN", "DRAWS", "Opening", "openings_after"]
 _MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
 _ASKED = frozenset(key.choice for key in TABLES["principle"].values())
 _MOST_READINGS = 8  # of one file, until an opening is given up
-_CLOSE = ("asked", "nearest", "closeness")  # what was asked for, or is closest to it
+_CLOSE = ("asked", "nearest", "roomier", "closeness")  # what was asked for, or is closest to it
 DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
 DRAWS = 3  # with which is tried what depends on the rows that are drawn
 
@@ -168,7 +168,8 @@ def _ways(sketches: Sequence[Sketch], choices: Mapping[str, Any]) -> list[Way]:
     principle = principle_of(choices)
     sketch, *others = sketches
     asked = as_asked(sketch, principle, choices.get("suppress", 0))
-    possible = ways_out(sketch, principle) if asked is None else (asked,)
+    roomier = None if asked is None else with_room(sketch, principle)
+    possible = ways_out(sketch, principle) if asked is None else (asked, *(() if roomier is None else (roomier,)))
     close = any(way.name in _CLOSE for way in possible)
     ways = [way for way in possible if way.name in _CLOSE or way.name == "designated"]
     ways += [way for way in possible if way.name == "alpha" and not close]  # as of sets, which have no closeness
