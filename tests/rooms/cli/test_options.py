@@ -151,9 +151,7 @@ def test_a_sheet_and_a_decimal_sign_are_given_to_verify_and_attack(world: Path) 
 
 
 @pytest.mark.parametrize("how", ["", "--engine disk", "--recoding boxes --method mirror"])
-def test_publish_says_that_everybody_is_in_one_group(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_publish_says_that_everybody_is_in_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [f"{20 + i % 60},{'mf'[i % 2]},d{i * 7 % 4},c{i // 3 % 4}" for i in range(402)]
     Path("t.csv").write_text("\n".join(["age,sex,disease,pay", *lines]) + "\n")
