@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.reading.quotes import Breaks
 
 __all__ = [
+    "ABOUT_RECORDS",
     "BETTER_LEFT_OUT",
     "CAUTIONS",
     "Caution",
@@ -80,6 +81,9 @@ CAUTIONS = (
 
 BETTER_LEFT_OUT = frozenset({"direct-identifiers", "free-text", "unique-values"})
 """The cautions about columns that are better not published."""
+
+ABOUT_RECORDS = frozenset({"joined-records"})
+"""The cautions that stop publishing also if they are about a column without a role: they are about whole records."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
 

@@ -19,7 +19,6 @@ from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.journeys.advice.sketch import Sketch
 from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
 from glasshouse.microdata import read
-from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
 from glasshouse.plural import counted
 from glasshouse.policy.choices import taxonomy
@@ -90,9 +89,7 @@ def first_choices(inspection: Inspection) -> FirstChoices:
     n_people = inspection.n_tuples if inspection.several is None else inspection.several.n_people
     if any(column.missing for column in inspection.columns if column.name in named):
         choices["missing"] = "category"
-    name = roles["sensitive"]
-    if any(caution.name in BETTER_LEFT_OUT and caution.column == name for caution in inspection.cautions):
-        name = None
+    name = inspection.protected
     if name is None or inspection.held is None or inspection.n_tuples == 0:
         return _made(choices, KAnonymity(k=max(2, min(ELL, n_people))))
     choices["sensitive"] = [name]

@@ -91,8 +91,8 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         yield from _comment(with_keys(notice))
     for caution in inspection.cautions:
         yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
-    if inspection.cautions:
-        listed = ", ".join(quoted(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
+    if inspection.open_cautions:
+        listed = ", ".join(quoted(name) for name in dict.fromkeys(one.name for one in inspection.open_cautions))
         yield f"# accept = [{listed}]"
 
     yield from ("", "[roles]")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
-from glasshouse.policy.keys import COLUMN, EACH, keys_of
+from glasshouse.policy.keys import COLUMN, EACH, WITH_PARAMETERS, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -304,9 +304,15 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
     "give its order (--order 'shirt size=A,B,C'), or name the weight (--weight)"
     >>> with_options("Taxonomy.prefix(length=3) is too short; Taxonomy.dates needs dates", {})
     'prefix:3 is too short; dates needs dates'
+    >>> with_options("recoding={'name': 'angel', 'cells': 'boxes'}", {"--recoding": None, "--recoding-with": None})
+    '--recoding angel --recoding-with cells=boxes'
     """
 
     def option(argument: str, value: Any) -> str | None:
+        if argument in WITH_PARAMETERS and isinstance(value, dict):
+            own = {name: inner for name, inner in value.items() if name != "name"}
+            both = [option(argument, value.get("name")), option(WITH_PARAMETERS[argument], own)]
+            return None if None in both else " ".join(map(str, both))
         name = _OPTIONS.get(argument, argument)
         flag = _FLAGS.get(f"{argument}={value}", f"--{name.replace('_', '-')}")
         texts = _texts(name, value)
@@ -328,6 +334,8 @@ def with_keys(message: str) -> str:
 
     >>> with_keys("use missing='drop', or name the weight (weight=), or merge them with normalise=['town']")
     'use missing = "drop", or name the weight (weight in [roles]), or merge them with normalise in [columns.town]'
+    >>> with_keys("use recoding='taxonomies'")
+    'use name = "taxonomies" in [recoding]'
     """
     of_columns = {key.choice: name for name, key in COLUMN.items()}
 
@@ -339,6 +347,9 @@ def with_keys(message: str) -> str:
         table, *name = keys_of(choice)
         if not name:
             return None
+        if choice in WITH_PARAMETERS and value is not ...:
+            given = value if isinstance(value, dict) else {"name": value}
+            return f"{', '.join(f'{one} = {json.dumps(inner)}' for one, inner in given.items())} in [{table}]"
         return f"{name[0]} in [{table}]" if value is ... else f"{name[0]} = {json.dumps(value)}"
 
     return _respelled(message, key)

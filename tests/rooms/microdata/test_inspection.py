@@ -511,3 +511,15 @@ def test_every_share_is_in_the_plain_data() -> None:
     assert data["pairs"][0] == {"columns": ["age", "sex"], "unique": 8, "share": 1.0}
     assert {"name": "age", "unique": 0, "unique_share": 0.0, "role": "quasi"}.items() <= data["columns"][1].items()
     assert (data["sensitive"]["column"], data["sensitive"]["largest_ell"]) == ("disease", 2)
+
+
+def test_zip_codes_that_lost_leading_zeros_are_told_with_how_to_read_them_as_codes() -> None:
+    def told(name: str, codes: list[int]) -> str:
+        return " ".join(inspect({name: codes * 4, "disease": ["x", "y"] * 2 * len(codes)}).notices)
+
+    notice = told("ZIP", [2138, 10001, 10002])
+    assert "4 to 5 digits: if they are zip codes, leading zeros were lost" in notice
+    assert "categorical=['ZIP']" in notice
+    assert "taxonomies={'ZIP': 'prefix:5'}" in notice
+    assert "leading zeros" not in told("ZIP", [12138, 10001, 10002])
+    assert "leading zeros" not in told("age", [5, 10, 100])

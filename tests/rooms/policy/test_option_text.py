@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import glasshouse as gh
+from glasshouse.journeys.plan import unused_taxonomies
 from glasshouse.policy import policy_from
 from glasshouse.policy.next_steps import first_lines, first_steps
 from glasshouse.policy.option_text import chosen, text_of_choice, with_options
@@ -130,3 +131,13 @@ def test_a_first_policy_quotes_the_column_in_the_option_that_it_names() -> None:
     table = {"age": [*range(20)], "Disability status": ["none"] * 18 + ["hearing", "vision"]}
     text = " ".join(policy_from(gh.inspect(table)).replace("\n#  ", "").split())
     assert "glasshouse inspect with --sensitive 'Disability status' shows" in text
+
+
+def test_a_taxonomy_that_is_not_used_is_told_with_the_options_that_use_it() -> None:
+    table = gh.read(
+        {"zip": [2139, 2141] * 2, "ill": ["a", "b"] * 2}, quasi=["zip"], sensitive="ill", taxonomies={"zip": "prefix:5"}
+    )
+    (notice,) = unused_taxonomies(table, gh.publish(table, principle="2-diversity").recipe)
+    offered = {"--recoding": ("angel", "taxonomies"), "--recoding-with": None}
+    told = with_options(notice, offered)
+    assert told.endswith("use --recoding taxonomies, or --recoding angel --recoding-with cells=taxonomies")

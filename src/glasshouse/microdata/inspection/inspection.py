@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError, SchemaError
-from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.cautions import ABOUT_RECORDS, BETTER_LEFT_OUT, Findings
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
 from glasshouse.microdata.inspection.repetition import Several, repetition_notices, several_rows
-from glasshouse.microdata.inspection.role_words import BODIES, WEIGHTS, first_match
+from glasshouse.microdata.inspection.role_words import BODIES, POSTCODES, WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -146,6 +146,20 @@ class Inspection:
             "sensitive": self.sensitive.column if self.sensitive else None,
         }
         return roles if self.several is None else {**roles, "repeated": self.several.repeated}
+
+    @property
+    def protected(self) -> str | None:
+        """The sensitive column that is published as suggested; None if there is none, or it is better left out."""
+        name = None if self.sensitive is None else self.sensitive.column
+        left_out = any(caution.name in BETTER_LEFT_OUT and caution.column == name for caution in self.cautions)
+        return None if left_out else name
+
+    @property
+    def open_cautions(self) -> tuple[Caution, ...]:
+        """The cautions that stop publishing as suggested: others are about columns that are then not published."""
+        roles = self.suggested
+        named = {*roles["quasi"], roles["identifier"], self.protected}
+        return tuple(one for one in self.cautions if one.column in named or one.name in ABOUT_RECORDS)
 
     @property
     def undecided(self) -> tuple[ColumnReport, ...]:
@@ -330,6 +344,7 @@ def _warnings(
     if others:
         yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
     yield from _weights(reports)
+    yield from _lost_zeros(measured, reports)
     if several is None and not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
@@ -354,6 +369,22 @@ def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
         is_weight = first_match(report.name, WEIGHTS) and not first_match(report.name, BODIES)
         if report.kind in ("integer", "float") and is_weight:
             yield f"{report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
+
+
+def _lost_zeros(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:
+    """Name the columns of zip codes that are numbers of different lengths, and say how to read them as codes."""
+    for m, report in zip(measured, reports, strict=True):
+        if report.role != "quasi" or report.kind != "integer" or not first_match(report.name, POSTCODES):
+            continue
+        ends = pc.min_max(m.column.domain.values).as_py()
+        shortest, longest = len(str(ends["min"])), len(str(ends["max"]))
+        if ends["min"] >= 0 and shortest < longest:
+            yield (
+                f"{report.name} has numbers with {shortest} to {longest} digits: if they are zip codes, leading zeros "
+                "were lost, and as numbers they are put into intervals. To treat them as codes, give "
+                f"categorical=[{report.name!r}], or taxonomies={{{report.name!r}: 'prefix:{longest}'}} with "
+                "recoding='taxonomies', which also brings the leading zeros back"
+            )
 
 
 def _is_key(report: ColumnReport) -> bool:
@@ -393,9 +424,16 @@ def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> 
             yield from ("", head)
             for sentence in sentences:
                 yield from _item(said(sentence))
-    if report.cautions:
-        yield from ("", "Cautions (nothing is published until each is corrected or accepted)")
-        for caution in report.cautions:
+    stopping = report.open_cautions
+    others = [caution for caution in report.cautions if caution not in stopping]
+    groups = {
+        "Cautions (nothing is published until each is corrected or accepted)": stopping,
+        "Cautions about columns that are not published (each counts only if you name its column)": others,
+    }
+    for head, cautions in groups.items():
+        if cautions:
+            yield from ("", head)
+        for caution in cautions:
             yield from _item(str(caution))
             for example in caution.shown:
                 yield from _item(f"    {example}", indent=8)

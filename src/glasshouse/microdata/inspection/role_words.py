@@ -30,6 +30,7 @@ __all__ = [
     "NUMBERS",
     "ORIGIN",
     "PERSONAL",
+    "POSTCODES",
     "QUASI",
     "ROWS",
     "SENSITIVE",
@@ -63,6 +64,11 @@ QUASI = """
     hospital* ward admission* admitted discharge* death* deceased*
 """
 """What a neighbour, an employer or a public register knows about a person."""
+
+POSTCODES = """
+    zip* postcode* postal* plz postleitzahl* cap cep
+"""
+"""Codes of places, which are no amounts, and may begin with zeros."""
 
 ORIGIN = """
     race* black ethnic* ancestry hispanic* herkunft* rasse ethnie* origine* raza etnia* tribe tribu
