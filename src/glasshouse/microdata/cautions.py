@@ -250,8 +250,9 @@ class Findings:
             )
         if count_dates(values):
             self.notices.append(
-                f"{name} has dates that are read as text: in questions, comparisons of this column are alphabetical, "
-                f"and taxonomies such as dates:month do not work. To have them read as dates, {HOW_DATES_ARE_WRITTEN}"
+                f"{name} has dates that are read as text, so their order in time is not known: a group shows a set of "
+                "dates that may lie far apart, and not a period; comparisons in questions are alphabetical; and "
+                f"taxonomies such as dates:month do not work. To have them read as dates, {HOW_DATES_ARE_WRITTEN}"
             )
 
     def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:

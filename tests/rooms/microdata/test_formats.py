@@ -388,3 +388,32 @@ def test_a_file_in_an_archive_is_a_table_only_if_its_name_says_so(tmp_path: Path
         return
     with pytest.raises(gh.SourceError, match=r"people.zip \(people.jsonl\) is JSON"):
         gh.read(path, quasi=["age"], sensitive="ill")
+
+
+def test_labels_of_columns_say_what_a_column_means_whose_name_does_not(tmp_path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    n = 60
+    given = {
+        "v1": ("Respondent", [100.0 + i for i in range(n)]),
+        "v2": ("Gewichtungsfaktor", [0.5 + i / 60 for i in range(n)]),
+        "v3": ("HIV diagnosis", [float(i % 3) for i in range(n)]),
+        "v4": ("Do you have the address of a doctor?", [float(i % 2) for i in range(n)]),
+        "age": ("Diagnosis", [20.0 + i % 9 for i in range(n)]),
+    }
+    frame = pd.DataFrame({name: values for name, (_, values) in given.items()})
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), column_labels=[label for label, _ in given.values()])
+    report = gh.inspect(tmp_path / "a.sav")
+
+    roles = {column.name: column.role for column in report.columns}
+    assert roles == {"v1": "identifier", "v2": "leave out", "v3": "sensitive", "v4": "quasi", "age": "quasi"}
+    assert any("v2 may be a survey weight" in notice for notice in report.notices)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "is_weight"), [("Gewicht", 0.5, True), ("Gewicht", 40.0, False), ("Körpergewicht", 0.5, False)]
+)
+def test_a_german_weight_is_of_a_survey_where_its_mean_is_about_one(name: str, low: float, is_weight: bool) -> None:
+    report = gh.inspect({name: [low + i / 60 for i in range(60)], "age": [*range(20, 50)] * 2})
+    assert any("survey weight" in notice for notice in report.notices) is is_weight

@@ -24,7 +24,7 @@ from glasshouse.microdata.cautions import ABOUT_RECORDS, BETTER_LEFT_OUT, Findin
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
 from glasshouse.microdata.inspection.repetition import Several, repetition_notices, several_rows
-from glasshouse.microdata.inspection.role_words import BODIES, POSTCODES, WEIGHTS, first_match
+from glasshouse.microdata.inspection.role_words import BODIES, EITHER_WEIGHTS, POSTCODES, WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -278,7 +278,9 @@ def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, 
     if sensitive is not None and sensitive not in table.column_names:
         raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")
 
-    measured = [measure(name, table.column(name).combine_chunks()) for name in table.column_names]
+    measured = [
+        measure(name, table.column(name).combine_chunks(), opened.labels.get(name, "")) for name in table.column_names
+    ]
     reports, chosen = with_roles(measured, sensitive=sensitive, decided=roles or {})
     quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
     findings = _findings(opened, measured, reports)
@@ -343,7 +345,7 @@ def _warnings(
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
-    yield from _weights(reports)
+    yield from _weights(measured)
     yield from _lost_zeros(measured, reports)
     if several is None and not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
@@ -363,12 +365,20 @@ def _warnings(
             yield f"{report.name} has infinite values: give it a smallest or largest value (bottom=, top=)"
 
 
-def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
+def _weights(measured: Sequence[Measured]) -> Iterator[str]:
     """Name the columns whose names suggest that they are survey weights."""
-    for report in reports:
-        is_weight = first_match(report.name, WEIGHTS) and not first_match(report.name, BODIES)
-        if report.kind in ("integer", "float") and is_weight:
-            yield f"{report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
+    for m in measured:
+        if m.report.kind not in ("integer", "float") or first_match(m.words, BODIES):
+            continue
+        if first_match(m.words, WEIGHTS) or (first_match(m.words, EITHER_WEIGHTS) and _is_about_one(m)):
+            yield f"{m.report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
+
+
+def _is_about_one(m: Measured) -> bool:
+    """Whether the mean of a column is about 1, as that of survey weights which add up to the number of people."""
+    values = m.column.domain.values.cast(pa.float64())
+    total = pc.sum(pc.multiply(values, pa.array(m.column.rows[: len(values)]).cast(pa.float64()))).as_py()
+    return bool(0.5 < total / max(m.report.n_tuples - m.report.missing, 1) < 2)
 
 
 def _lost_zeros(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:

@@ -28,7 +28,7 @@ MOST_ROWS = 10  # rows that a person or a household has on average at most: a co
 
 PEOPLE = """
     person* individual* respondent* patient* client* customer* member* employee* student* subject* user* kunde*
-    cliente* participant* proband* insured versichert* pat patnr patid pid
+    cliente* participant* proband* insured versichert* pat patnr patid pid respid* respnr*
 """
 """Words for people: a column called so may name them, also where its values repeat."""
 
