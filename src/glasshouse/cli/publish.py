@@ -25,6 +25,7 @@ from glasshouse.cli.printing import (
 )
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
 from glasshouse.errors import InputError
+from glasshouse.plural import counted
 from glasshouse.policy.keys import EACH
 
 if TYPE_CHECKING:
@@ -340,9 +341,9 @@ def _notes_on_one_group(made: Release | PublishedFile) -> list[str]:
         return []
     values = f" of {' and of '.join(made.recipe.sensitive)}" if made.recipe.sensitive else ""
     return [
-        f"all {made.n_tuples:,} people are one group, so the release shows how often each value{values} occurs, and no "
-        "link between columns. Usually the reason is a value that is nearly as frequent as a group may have it: ask "
-        "for less, such as a smaller l, or publish without the column of this value"
+        f"all {counted(made.n_tuples, 'person')} are one group, so the release shows how often each value{values} "
+        "occurs, and no link between columns. Usually the reason is a value that is nearly as frequent as a group may "
+        "have it: ask for less, such as a smaller l, or publish without the column of this value"
     ]
 
 

@@ -140,10 +140,10 @@ def _people(repeated: str | None, n_people: int, n_rows: int) -> str:
     if repeated == "sample":
         n_unused = n_rows - n_people
         why = "people's quasi-identifiers differ from row to row, so their rows cannot become one record"
-        return f"Of {n_rows:,} rows, {n_unused:,} are not used: {why}. {DRAWN}"
+        return f"Of {counted(n_rows, 'row')}, {n_unused:,} are not used: {why}. {DRAWN}"
     if repeated == "together":
-        n = counted(n_people, "person")
-        return f"The {n_rows:,} rows become one record for each of {n}, with the set of the person's values."
+        n, rows = counted(n_people, "person"), counted(n_rows, "row")
+        return f"From {rows}, one record is made for each of {n}, with the set of the person's values."
     return ""
 
 

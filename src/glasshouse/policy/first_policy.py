@@ -16,7 +16,7 @@ from glasshouse.policy.table_format import spreadsheet_format
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from glasshouse.microdata.inspection.inspection import ColumnReport, Inspection
     from glasshouse.policy.first_choices import FirstChoices
@@ -77,24 +77,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     yield "# The roles are guesses, based on column names and on how often values repeat: check each of them."
     yield from _comment("To publish the table, run: glasshouse publish FILE, where FILE is this policy.")
     yield ""
-    yield "[source]"
-    if file is None:
-        yield '# file = "table.csv"        # relative to this policy'
-    else:
-        yield f"file = {quoted(_without_password(file))}"
-    yield from (f"{name} = {quoted(value)}" for name, value in source.items())
-    gaps = any(column.missing for column in inspection.columns if column.name in named)
-    yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
-    if inspection.several is not None:
-        yield f"repeated = {quoted(inspection.several.repeated)}".ljust(28) + " # people seem to have several rows"
-    for notice in inspection.notices:
-        yield from _comment(with_keys(notice))
-    for caution in inspection.cautions:
-        yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
-    if inspection.open_cautions:
-        listed = ", ".join(quoted(name) for name in dict.fromkeys(one.name for one in inspection.open_cautions))
-        yield f"# accept = [{listed}]"
-
+    yield from _source(inspection, file, source, named)
     yield from ("", "[roles]")
     if roles["identifier"]:
         yield f"identifier = {quoted(roles['identifier'])}".ljust(28) + " # says who a record is about; never published"
@@ -127,6 +110,29 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     yield f'format = "{written or "parquet"}"'.ljust(28) + f" # or {_OTHER_FORMATS[written]}"
     if written is not None:
         yield ("# flat = false               # to get no flat table beside several tables, remove the first #")
+
+
+def _source(
+    inspection: Inspection, file: str | None, source: Mapping[str, str], named: Container[str | None]
+) -> Iterator[str]:
+    """The table ``[source]``, with what was noticed."""
+    yield "[source]"
+    if file is None:
+        yield '# file = "table.csv"        # relative to this policy'
+    else:
+        yield f"file = {quoted(_without_password(file))}"
+    yield from (f"{name} = {quoted(value)}" for name, value in source.items())
+    gaps = any(column.missing for column in inspection.columns if column.name in named)
+    yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
+    if inspection.several is not None:
+        yield f"repeated = {quoted(inspection.several.repeated)}".ljust(28) + " # people seem to have several rows"
+    for notice in inspection.notices:
+        yield from _comment(with_keys(notice))
+    for caution in inspection.cautions:
+        yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
+    if inspection.open_cautions:
+        listed = ", ".join(quoted(name) for name in dict.fromkeys(one.name for one in inspection.open_cautions))
+        yield f"# accept = [{listed}]"
 
 
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
