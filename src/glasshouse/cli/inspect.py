@@ -77,7 +77,7 @@ def inspect(file: str, *, as_json: bool, **given: Any) -> None:
         say_json({**report.to_dict(), "next_steps": steps})
     else:
         say_text(inspection_text(report, said=lambda text: in_options(text, publish), reading=False))
-        say(*first_lines(steps, cautions=bool(report.cautions)))
+        say(*first_lines(steps, cautions=bool(report.open_cautions)))
 
 
 @click.command(short_help="Write a first policy for a table, which you then complete.")

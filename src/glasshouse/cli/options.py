@@ -96,7 +96,8 @@ def _listed(name: str, words: str, meaning: str) -> Callable[[Any], Any]:
 quasi_option = _listed(
     "--quasi",
     "COLUMNS",
-    "The quasi-identifiers: columns whose values others may know about people, separated by commas.",
+    "The quasi-identifiers: columns whose values others may know about people, separated by commas. Put a name with a "
+    "comma, or with a blank at its end, into double quotes.",
 )
 sensitive_option = _listed(
     "--sensitive",

@@ -25,6 +25,7 @@ from glasshouse.cli.printing import (
 )
 from glasshouse.cli.progress import Measured, Terminal, progress_of_steps
 from glasshouse.errors import InputError
+from glasshouse.plural import counted
 from glasshouse.policy.keys import EACH
 from glasshouse.sql_names import sql_name
 
@@ -159,7 +160,7 @@ def publish(file: str, *, force: bool, why: bool, as_json: bool, **given: Any) -
         published = run.work.publish(engine, force=force)
     show = show_release if published.whole else show_file
     made = published.made
-    notices = (*published.notices, *_notes_on_taxonomies(made), *run.notes_for_spreadsheets(made))
+    notices = (*published.notices, *_notes_on(made), *run.notes_for_spreadsheets(made))
     run.tell(made, notices, lambda: show(made, rows=5), run.chosen_format)
 
 
@@ -171,7 +172,7 @@ def _publish_on_spark(run: _Run, *, force: bool) -> None:
     work = run.work
     with advising(work.choices, force=force):
         made = publish_on_spark(work.choices, work.out, force=force, finishing=work.reporting_on_file())
-    notices = (*made.notices, *_notes_on_taxonomies(made))
+    notices = (*made.notices, *_notes_on(made))
     run.tell(made, notices, lambda: show_file(made, rows=5), run.chosen_format)
 
 
@@ -323,6 +324,41 @@ class _Run:
             if self._why:
                 say()
                 say_text(made.guarantee)
+
+
+def _notes_on(made: Release | PublishedFile) -> list[str]:
+    """What the published tables themselves give reason to say."""
+    return [*_notes_on_one_group(made), *_notes_on_taxonomies(made)]
+
+
+def _notes_on_one_group(made: Release | PublishedFile) -> list[str]:
+    """A note on a release of so many people in one group that there could be more."""
+    from glasshouse import catalog
+
+    if getattr(made, "editions", ()) or not _is_one_group(made):
+        return []
+    asked = catalog.principle_of(made.recipe)
+    singles = [one for own in (asked.values() if isinstance(asked, dict) else [asked]) for one in own.singles()]
+    if made.n_tuples < 2 * max(1, *(one.terms.smallest_group for one in singles)):
+        return []
+    values = f" of {' and of '.join(made.recipe.sensitive)}" if made.recipe.sensitive else ""
+    return [
+        f"all {counted(made.n_tuples, 'person')} are one group, so the release shows how often each value{values} "
+        "occurs, and no link between columns. Usually the reason is a value that is nearly as frequent as a group may "
+        "have it: ask for less, such as a smaller l, or publish without the column of this value"
+    ]
+
+
+def _is_one_group(made: Release | PublishedFile) -> bool:
+    """Whether everybody is in the same group."""
+    from glasshouse.release import Release
+
+    if not isinstance(made, Release):
+        return made.n_groups == 1
+    number = made.layout.number
+    if number is None:
+        return made.layout.size is None and all(len(made.data[name].unique()) == 1 for name in made.recipe.quasi)
+    return all(len(table[number].unique()) == 1 for table in made.tables.values() if number in table.column_names)
 
 
 def _notes_on_taxonomies(made: Release | PublishedFile) -> list[str]:

@@ -278,7 +278,7 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
     >>> table = gh.read({"zip": [2139, 2141, 2142], "ill": ["flu", "gout", "flu"]}, quasi=["zip"], sensitive="ill",
     ...                 taxonomies={"zip": "prefix:5"})
     >>> print(*unused_taxonomies(table, gh.publish(table, principle="2-anonymity").recipe))
-    zip: the taxonomy is not used, because the recoding 'boxes' does not show its nodes; use the recoding ...
+    zip: the taxonomy is not used, because the recoding 'boxes' does not show its nodes; use recoding='taxonomies', ...
     """
     if recipe.recoding.get("name") not in catalog.RECODINGS:  # of another tool
         return ()
@@ -289,7 +289,7 @@ def unused_taxonomies(table: Microdata, recipe: Recipe) -> tuple[str, ...]:
     if hidden:
         told.append(
             f"{', '.join(hidden)}: the taxonomy is not used, because the recoding {recoding.name!r} does not show its "
-            "nodes; use the recoding 'taxonomies', or 'angel' with cells='taxonomies'"
+            "nodes; use recoding='taxonomies', or recoding={'name': 'angel', 'cells': 'taxonomies'}"
         )
     by_column = recipe.principle.get("columns", {})
     idle = [

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from glasshouse.microdata.reading.quotes import Breaks
 
 __all__ = [
+    "ABOUT_RECORDS",
     "BETTER_LEFT_OUT",
     "CAUTIONS",
     "Caution",
@@ -80,6 +81,9 @@ CAUTIONS = (
 
 BETTER_LEFT_OUT = frozenset({"direct-identifiers", "free-text", "unique-values"})
 """The cautions about columns that are better not published."""
+
+ABOUT_RECORDS = frozenset({"joined-records"})
+"""The cautions that stop publishing also if they are about a column without a role: they are about whole records."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
 
@@ -246,8 +250,9 @@ class Findings:
             )
         if count_dates(values):
             self.notices.append(
-                f"{name} has dates that are read as text: in questions, comparisons of this column are alphabetical, "
-                f"and taxonomies such as dates:month do not work. To have them read as dates, {HOW_DATES_ARE_WRITTEN}"
+                f"{name} has dates that are read as text, so their order in time is not known: a group shows a set of "
+                "dates that may lie far apart, and not a period; comparisons in questions are alphabetical; and "
+                f"taxonomies such as dates:month do not work. To have them read as dates, {HOW_DATES_ARE_WRITTEN}"
             )
 
     def look_through(self, name: str, role: Role, column: pa.ChunkedArray) -> None:

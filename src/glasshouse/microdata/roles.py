@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from glasshouse.errors import DomainError, ParameterError, SchemaError
 from glasshouse.microdata.domains import kind_of
+from glasshouse.microdata.inspection.repetition import key_notices
 from glasshouse.microdata.reading.sources import is_unicode
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class Roles:
                 "no identifier was named: the guarantee is given for each row, and holds for each person only if "
                 "nobody has two rows"
             )
+        yield from key_notices(left_out, self.identifier)
 
 
 def names_given(option: str, given: Any) -> list[str]:

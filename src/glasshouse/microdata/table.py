@@ -15,7 +15,6 @@ import pyarrow as pa
 from glasshouse.errors import ParameterError, SchemaError
 from glasshouse.microdata.cautions import accepted_names, refuse_unanswered
 from glasshouse.microdata.domains import Column, text_of
-from glasshouse.microdata.inspection.repetition import household_notices
 from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
@@ -232,13 +231,12 @@ def read(
     intake.sample(random or Source.secure())
     intake.bin()
     quasi_columns, sensitive_columns = intake.coded()
-    others = roles.without(opened.columns)
     rows = Microdata(
         quasi=quasi_columns,
         sensitive=sensitive_columns,
         identifier=None if identifier is None else intake.raw[identifier],
         n_tuples=intake.n_rows,
-        notices=(*intake.told(accepted), *(household_notices(others) if others else ())),
+        notices=intake.told(accepted),
         source_kind=opened.kind,
         cautions=intake.cautions,
         accepted=accepted,

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: choices as the arguments of ``glasshouse publish`` that have the same effect.
 
-Not everything can be said there. Lists are separated by commas, so that no name in them may have one; columns end at an
-equals sign; every value of a list is a text; a file that ends as policies do is taken for one. And a command that is
-shown to be copied must not hold anything that cannot be seen. Where options cannot say a choice, the command names the
-policy that can (`policy_text`).
+Not everything can be said there. Every value of a list is a text; a file that ends as policies do is taken for one. And
+a command that is shown to be copied must not hold anything that cannot be seen. Where options cannot say a choice, the
+command names the policy that can (`policy_text`).
 """
 
 from __future__ import annotations
@@ -52,10 +51,12 @@ class CommandLine:
     --------
     >>> print(command_line({"file": "my patients.csv", "quasi": ["age", "sex"], "k": 5, "out": "out"}))
     glasshouse publish 'my patients.csv' --quasi age,sex --k 5 --out out
-    >>> made = command_line({"file": "patients.csv", "quasi": ["age, in years"], "k": 5})
-    >>> print(made, "because of", made.reason)
-    glasshouse publish policy.toml because of --quasi: this choice cannot be given on the command line, but it \
-can be written in a policy file
+    >>> print(command_line({"file": "patients.csv", "quasi": ["age, in years"], "k": 5}))
+    glasshouse publish patients.csv --quasi '"age, in years"' --k 5
+    >>> made = command_line({"file": "patients.toml", "quasi": ["age"], "k": 5})
+    >>> print(made, "#", made.reason)
+    glasshouse publish policy.toml # the name of the table's file ends like that of a policy (.toml, .yaml, .yml), so \
+it would be read as a policy
     """
 
     arguments: tuple[str, ...]
@@ -143,7 +144,9 @@ def _words(name: str, value: Any, choices: Mapping[str, Any]) -> list[str] | Non
     if name == "domain" and str(text).startswith("@"):  # would be the name of a file
         return None
     try:
-        beside = {"sensitive": ",".join(choices.get("sensitive", ()))} if name == "designated" else {}
+        beside = (
+            {"sensitive": text_of_choice("sensitive", choices.get("sensitive", ()))} if name == "designated" else {}
+        )
         if not _is_same(name, value, plain(chosen({**beside, name: text})).get(name), choices):
             return None
     except GlasshouseError:

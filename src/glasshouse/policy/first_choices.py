@@ -17,15 +17,17 @@ import pyarrow as pa
 
 from glasshouse.errors import DisclosureWarning, GlasshouseError
 from glasshouse.journeys.advice.sketch import Sketch
-from glasshouse.journeys.advice.ways import ELL, Way, as_asked, closest, ways_out
+from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
 from glasshouse.microdata import read
-from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
+from glasshouse.plural import counted
 from glasshouse.policy.choices import taxonomy
+from glasshouse.policy.openings import DRAWN, DRAWS
 from glasshouse.policy.principle_choices import choices_asking_for
 from glasshouse.principles.k_anonymity import KAnonymity
 from glasshouse.principles.l_diversity import LDiversity
 from glasshouse.principles.principle import Principle
+from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FirstChoices", "first_choices"]
 
+_NAMELESS = ("closeness", "alpha")  # ways that name no value; sets of values have no closeness
 _OTHER = "quasi-identifier"  # the name of a column that stands for all quasi-identifiers
 
 
@@ -82,13 +85,13 @@ def first_choices(inspection: Inspection) -> FirstChoices:
     roles = inspection.suggested
     named = {*roles["quasi"], roles["sensitive"], roles["identifier"]}
     choices: dict[str, Any] = {"identifier": roles["identifier"], "quasi": list(roles["quasi"])}
+    choices["repeated"] = roles.get("repeated")
+    n_people = inspection.n_tuples if inspection.several is None else inspection.several.n_people
     if any(column.missing for column in inspection.columns if column.name in named):
         choices["missing"] = "category"
-    name = roles["sensitive"]
-    if any(caution.name in BETTER_LEFT_OUT and caution.column == name for caution in inspection.cautions):
-        name = None
+    name = inspection.protected
     if name is None or inspection.held is None or inspection.n_tuples == 0:
-        return _made(choices, KAnonymity(k=max(2, min(ELL, inspection.n_tuples))))
+        return _made(choices, KAnonymity(k=max(2, min(ELL, n_people))))
     choices["sensitive"] = [name]
     found = _first(choices, name, inspection.held, readings := readings_of(inspection.held.column(name), name))
     if found is None:
@@ -100,27 +103,53 @@ def first_choices(inspection: Inspection) -> FirstChoices:
 def _first(choices: dict[str, Any], name: str, held: pa.Table, readings: Sequence[Reading]) -> FirstChoices | None:
     """What to choose by the first of these readings that works; None if none does."""
     for reading in readings or (None,):
-        sketch = _sketch(held, name, reading)
-        if sketch is not None:
-            return _for_column(dict(choices), name, reading, sketch)
+        sketches = _sketches(held, name, reading, choices)
+        if sketches:
+            return _for_column(dict(choices), name, reading, sketches, n_rows=held.num_rows)
     return None
 
 
-def _for_column(choices: dict[str, Any], name: str, reading: Reading | None, sketch: Sketch) -> FirstChoices:
+def _for_column(
+    choices: dict[str, Any], name: str, reading: Reading | None, sketches: Sequence[Sketch], *, n_rows: int
+) -> FirstChoices:
+    """What to choose for a sensitive column, of which there are several sketches if a row of each person is drawn."""
+    sketch = sketches[0]
     if reading is not None and reading.bins:
         choices["bins"] = {name: reading.bins}
     if reading is not None and reading.categorical:
         choices["categorical"] = [name]
-    most = sketch.feasible(LDiversity(ell=ELL))
+    most: Principle | None = LDiversity(ell=ELL)
+    for one in sketches:
+        most = None if most is None else one.feasible(most)
+    people = _people(choices.get("repeated"), sketch.n_people, n_rows)
     if most is not None:
-        return _made(choices, most, reading=reading, way=as_asked(sketch, most))
-    if sketch.is_constant():  # nothing can be protected: the column is left out
-        groups = next((way for way in ways_out(sketch, LDiversity(ell=ELL)) if way.name == "groups"), None)
+        return _made(choices, most, reading=reading, way=_told(as_asked(sketch, most), people))
+    found = ways_out(sketch, LDiversity(ell=ELL))
+    ways = [way for way in found if all(as_asked(one, way.principle, way.suppress) for one in sketches[1:])]
+    told = tuple(way for one in ways if (way := _told(one, people)) is not None)
+    way = next((one for name in _NAMELESS for one in told if one.name == name), None)
+    if way is None or not isinstance(way.principle, Principle):  # nothing can be protected: the column is left out
+        groups = next((one for one in told if one.name == "groups"), None)
         others = {key: value for key, value in choices.items() if key not in ("sensitive", "bins", "categorical")}
         return _made(others, KAnonymity(k=max(2, min(ELL, sketch.n_people))), way=groups)
-    way = closest(sketch)
-    assert isinstance(way.principle, Principle)
-    return _made(choices, way.principle, reading=reading, way=way, ways=ways_out(sketch, LDiversity(ell=ELL)))
+    return _made(choices, way.principle, reading=reading, way=way, ways=told)
+
+
+def _people(repeated: str | None, n_people: int, n_rows: int) -> str:
+    """What becomes of the rows of people with several; nothing where everybody has one."""
+    if repeated == "sample":
+        n_unused = n_rows - n_people
+        why = "people's quasi-identifiers differ from row to row, so their rows cannot become one record"
+        return f"Of {counted(n_rows, 'row')}, {n_unused:,} are not used: {why}. {DRAWN}"
+    if repeated == "together":
+        n, rows = counted(n_people, "person"), counted(n_rows, "row")
+        return f"From {rows}, one record is made for each of {n}, with the set of the person's values."
+    return ""
+
+
+def _told(way: Way | None, people: str) -> Way | None:
+    """The way with what becomes of the rows of people with several."""
+    return way if way is None or not people else replace(way, cost=f"{way.cost} {people}".strip())
 
 
 def _made(choices: dict[str, Any], principle: Principle, **more: Any) -> FirstChoices:
@@ -128,23 +157,30 @@ def _made(choices: dict[str, Any], principle: Principle, **more: Any) -> FirstCh
     return FirstChoices(choices={**chosen, **choices_asking_for(principle)}, principle=principle, **more)
 
 
-def _sketch(held: pa.Table, name: str, reading: Reading | None) -> Sketch | None:
-    """Count the sensitive values as `read` would; None if it would refuse them."""
+def _sketches(held: pa.Table, name: str, reading: Reading | None, choices: dict[str, Any]) -> list[Sketch]:
+    """Count the sensitive values as `read` would, by several draws where it draws; empty if it would refuse them."""
+    repeated: Any = choices.get("repeated") or "error"
     other = _OTHER if name != _OTHER else f"other {_OTHER}"
     table = held.append_column(other, pa.array(np.zeros(held.num_rows, np.int32)))
     bins = {name: taxonomy(reading.bins)} if reading is not None and reading.bins else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DisclosureWarning)
-            return Sketch.of(
-                read(
-                    table,
-                    quasi=[other],
-                    sensitive=name,
-                    missing="category",
-                    bins=bins,
-                    categorical=[name] if reading is not None and reading.categorical else [],
+            return [
+                Sketch.of(
+                    read(
+                        table,
+                        quasi=[other],
+                        sensitive=name,
+                        identifier=None if repeated == "error" else choices["identifier"],
+                        repeated=repeated,
+                        missing="category",
+                        bins=bins,
+                        categorical=[name] if reading is not None and reading.categorical else [],
+                        random=Source.seeded(seed),
+                    )
                 )
-            )
+                for seed in range(DRAWS if repeated == "sample" else 1)
+            ]
     except GlasshouseError:
-        return None
+        return []

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from glasshouse.policy.table_format import spreadsheet_format
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from glasshouse.microdata.inspection.inspection import ColumnReport, Inspection
     from glasshouse.policy.first_choices import FirstChoices
@@ -76,22 +77,7 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
     yield "# The roles are guesses, based on column names and on how often values repeat: check each of them."
     yield from _comment("To publish the table, run: glasshouse publish FILE, where FILE is this policy.")
     yield ""
-    yield "[source]"
-    if file is None:
-        yield '# file = "table.csv"        # relative to this policy'
-    else:
-        yield f"file = {quoted(_without_password(file))}"
-    yield from (f"{name} = {quoted(value)}" for name, value in source.items())
-    gaps = any(column.missing for column in inspection.columns if column.name in named)
-    yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
-    for notice in inspection.notices:
-        yield from _comment(with_keys(notice))
-    for caution in inspection.cautions:
-        yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
-    if inspection.cautions:
-        listed = ", ".join(quoted(name) for name in dict.fromkeys(caution.name for caution in inspection.cautions))
-        yield f"# accept = [{listed}]"
-
+    yield from _source(inspection, file, source, named)
     yield from ("", "[roles]")
     if roles["identifier"]:
         yield f"identifier = {quoted(roles['identifier'])}".ljust(28) + " # says who a record is about; never published"
@@ -126,6 +112,29 @@ def _lines(inspection: Inspection, file: str | None, out: str, source: Mapping[s
         yield ("# flat = false               # to get no flat table beside several tables, remove the first #")
 
 
+def _source(
+    inspection: Inspection, file: str | None, source: Mapping[str, str], named: Container[str | None]
+) -> Iterator[str]:
+    """The table ``[source]``, with what was noticed."""
+    yield "[source]"
+    if file is None:
+        yield '# file = "table.csv"        # relative to this policy'
+    else:
+        yield f"file = {quoted(_without_password(file))}"
+    yield from (f"{name} = {quoted(value)}" for name, value in source.items())
+    gaps = any(column.missing for column in inspection.columns if column.name in named)
+    yield 'missing = "category"         # or "drop"' if gaps else 'missing = "error"            # or "category", "drop"'
+    if inspection.several is not None:
+        yield f"repeated = {quoted(inspection.several.repeated)}".ljust(28) + " # people seem to have several rows"
+    for notice in inspection.notices:
+        yield from _comment(with_keys(notice))
+    for caution in inspection.cautions:
+        yield from _comment(f"caution: {caution}: {with_keys(caution.answer)}")
+    if inspection.open_cautions:
+        listed = ", ".join(quoted(name) for name in dict.fromkeys(one.name for one in inspection.open_cautions))
+        yield f"# accept = [{listed}]"
+
+
 def _quasi(inspection: Inspection, quasi: list[str]) -> Iterator[str]:
     if not quasi:
         yield ('# quasi = ["..."] # the columns whose values others may know about people')
@@ -149,11 +158,16 @@ def _principle(inspection: Inspection, first: FirstChoices) -> Iterator[str]:
     if first.reading is None:
         yield from _comment(with_keys(str(sensitive)))
     if not first.is_diverse:
+        close = first.principle.terms.closeness is not None
+        how = (
+            "t-closeness is possible: in every group, the shares of the values are close to those in the whole table"
+            if close
+            else f"Possible is: {first.principle.describe()}"
+        )
         yield from _comment(
             f"More than half of the records have the same {sensitive.column}, so l-diversity is not possible. "
-            "t-closeness is possible: in every group, the shares of the values are close to those in the whole "
-            "table. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
-            f"with --sensitive {sensitive.column} shows a command for each of them."
+            f"{how}. Other guarantees are possible too, such as protecting only the rarer values: glasshouse inspect "
+            f"with --sensitive {shlex.quote(sensitive.column)} shows a command for each of them."
         )
     yield from asked
 

@@ -2,7 +2,7 @@
 """Next steps: the ways that a table leaves open, as commands to copy and as choices to make.
 
 A command is the one that was given, with everything that was said of the table, and another promise in place of the
-one that the table cannot keep. A way that options cannot say, as for a value with a comma, is left out.
+one that the table cannot keep. A way that options cannot say, as for a name with a line break, is left out.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def first_steps(inspection: Inspection, *, file: str, **source: str) -> list[dic
     """The commands that publish a table as an inspection suggests: each with its promise and its cost.
 
     The first is what is proposed. Others follow where l-diversity is not possible, and where the numbers of the
-    sensitive column may be codes. A command that options cannot say is left out; and there is none if the inspection
-    found no quasi-identifier.
+    sensitive column may be codes. If options cannot say what is proposed, the step says why, and how to write a policy
+    ``first``. There is no step if the inspection found no quasi-identifier.
     """
     from glasshouse.policy.first_choices import first_choices
 
@@ -125,12 +125,15 @@ def _steps_by(first: FirstChoices, source: Mapping[str, str]) -> list[dict[str, 
     """The command that publishes by these first choices, and those for other promises."""
     choices = {**source, **first.choices, "out": "out"}
     made = command_line(choices)
-    found = []
-    if made.reason is None:
-        words = first.reading.words if first.reading is not None else ""
-        promise = first.principle.describe() if first.way is None else first.way.promise
-        cost = "" if first.way is None else first.way.cost
-        found.append({"command": str(made), "promise": f"{words} {promise}".strip(), "cost": cost})
+    words = first.reading.words if first.reading is not None else ""
+    promise = first.principle.describe() if first.way is None else first.way.promise
+    cost = "" if first.way is None else first.way.cost
+    found = [{"command": str(made), "promise": f"{words} {promise}".strip(), "cost": cost}]
+    if made.reason is not None:
+        found[0]["first"] = (
+            f"This needs a policy, because options cannot say it ({made.reason}). Write one with glasshouse init, "
+            "check it, and publish it:"
+        )
     for way in first.ways:
         command = command_of(way, choices)
         if command is not None and command != str(made):
@@ -143,7 +146,8 @@ def first_lines(steps: Sequence[Mapping[str, str]], *, cautions: bool = False) -
     lines: list[str] = []
     for step in steps:
         lines += ["", *_paragraph(f"{'Or: ' if lines else ''}{step['promise']}")]
-        lines += [*(_paragraph(f"Cost: {step['cost']}") if step["cost"] else ()), f"    {step['command']}"]
+        lines += _paragraph(f"Cost: {step['cost']}") if step["cost"] else ()
+        lines += [*(_paragraph(step["first"]) if "first" in step else ()), f"    {step['command']}"]
     you = "After you have corrected or accepted each caution, you" if cautions else "You"
     head = f"{you} can publish the table with these roles like this:"
     return ("", head, *lines, *_closing(lines)) if lines else ()

@@ -8,13 +8,14 @@ be refused. Only what one reading can tell is told: how many records there are, 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.errors import CautionError, DisclosureWarning, DomainError, GlasshouseError
 from glasshouse.journeys.advice.sketch import Sketch
-from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out
+from glasshouse.journeys.advice.ways import ELL, Way, as_asked, ways_out, with_room
 from glasshouse.microdata import read
 from glasshouse.microdata.cautions import BETTER_LEFT_OUT
 from glasshouse.microdata.inspection.amounts import Reading, readings_of
@@ -25,18 +26,20 @@ from glasshouse.policy.keys import TABLES
 from glasshouse.randomness import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from glasshouse.microdata import Microdata
 
-__all__ = ["Opening", "openings_after"]
+__all__ = ["DRAWN", "DRAWS", "Opening", "openings_after"]
+
+_Alternative = tuple[str, dict[str, Any]]  # what is read otherwise, in words, and the choices that say so
 
 _MOST_BYTES = 1 << 28  # of a file that is read once more to give advice
 _ASKED = frozenset(key.choice for key in TABLES["principle"].values())
 _MOST_READINGS = 8  # of one file, until an opening is given up
-_CLOSE = ("asked", "nearest", "closeness")  # what was asked for, or is closest to it
-_DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
-_DRAWS = 3  # with which is tried what depends on the rows that are drawn
+_CLOSE = ("asked", "nearest", "roomier", "closeness")  # what was asked for, or is closest to it
+DRAWN = "One row of each person is drawn at random: this was tried with other draws, so your numbers may differ."
+DRAWS = 3  # with which is tried what depends on the rows that are drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +66,20 @@ def openings_after(error: DomainError | CautionError, choices: Mapping[str, Any]
     if not _can_be_read_again(choices):
         return ()
     found = []
-    for words, changed in _alternatives(error, choices):
-        found += _opened(words, changed)
+    for alternatives in _alternatives(error, choices):
+        found += _as_asked_first(alternatives)
     return tuple(found)
+
+
+def _as_asked_first(alternatives: Sequence[_Alternative]) -> list[Opening]:
+    """The openings of the first alternative, after those of another one if only that allows what was asked for."""
+    first: list[Opening] = []
+    for words, changed in alternatives:
+        found = _opened(words, changed)
+        if any(opening.way.name == "asked" for opening in found):
+            return [*found, *first]
+        first = first or found
+    return first
 
 
 def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
@@ -77,22 +91,24 @@ def _can_be_read_again(choices: Mapping[str, Any]) -> bool:
     return path.is_file() and path.stat().st_size <= _MOST_BYTES
 
 
-def _alternatives(
-    error: DomainError | CautionError, choices: Mapping[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Alternatives to the refused choices, the best first."""
+def _alternatives(error: DomainError | CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[_Alternative, ...]]:
+    """Alternatives to the refused choices, the best first; each may have finer ones, which may allow more."""
     if isinstance(error, CautionError):
-        yield from _answers(error, choices)
+        for answer in _answers(error, choices):
+            yield (answer,)
     elif error.situation == "missing":
-        yield "A missing value is a value of its own.", {**choices, "missing": "category"}
-        yield "Records with a missing value are left out.", {**choices, "missing": "drop"}
+        yield (("A missing value is a value of its own.", {**choices, "missing": "category"}),)
+        yield (("Records with a missing value are left out.", {**choices, "missing": "drop"}),)
     elif error.situation == "amounts" and error.column is not None:
-        for reading in _readings(error.column, choices):
-            several = len(choices.get("sensitive") or ()) > 1
-            yield reading.named(error.column) if several else reading.words, _with(choices, error.column, reading)
+        name, several = error.column, len(choices.get("sensitive") or ()) > 1
+        for reading in _readings(name, choices):
+            yield tuple(
+                (one.named(name) if several else one.words, _with(choices, name, one))
+                for one in (reading, *reading.finer)
+            )
 
 
-def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _answers(error: CautionError, choices: Mapping[str, Any]) -> Iterator[_Alternative]:
     """The ways to resolve cautions.
 
     Look-alikes are merged, numbers with a decimal comma are read as numbers, and free text and names of people are left
@@ -149,7 +165,7 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
             others = next(_alternatives(error, choices), None)
             if others is None:
                 return []
-            words, choices = f"{words} {others[0]}", others[1]
+            words, choices = f"{words} {others[0][0]}", others[0][1]
         except GlasshouseError:
             return []
     return []
@@ -157,7 +173,7 @@ def _opened(words: str, choices: dict[str, Any]) -> list[Opening]:
 
 def _tables(choices: Mapping[str, Any]) -> Iterator[Microdata]:
     """The table as it is read by these choices; where a row of each person is drawn, several draws of it."""
-    for seed in range(_DRAWS if choices.get("repeated") == "sample" else 1):
+    for seed in range(DRAWS if choices.get("repeated") == "sample" else 1):
         table = read(choices["file"], **read_arguments(choices), random=Source.seeded(seed))
         table.refuse_unanswered()
         yield table
@@ -168,9 +184,13 @@ def _ways(sketches: Sequence[Sketch], choices: Mapping[str, Any]) -> list[Way]:
     principle = principle_of(choices)
     sketch, *others = sketches
     asked = as_asked(sketch, principle, choices.get("suppress", 0))
-    possible = ways_out(sketch, principle) if asked is None else (asked,)
+    roomier = None if asked is None else with_room(sketch, principle)
+    possible = ways_out(sketch, principle) if asked is None else (asked, *(() if roomier is None else (roomier,)))
     close = any(way.name in _CLOSE for way in possible)
     ways = [way for way in possible if way.name in _CLOSE or way.name == "designated"]
     ways += [way for way in possible if way.name == "alpha" and not close]  # as of sets, which have no closeness
     held = [way for way in ways if all(as_asked(other, way.principle, way.suppress) for other in others)]
-    return [replace(way, cost=f"{way.cost} {_DRAWN}") for way in held] if others else held
+    if asked is None and not isinstance(principle, Mapping):
+        less = f"This is less than you asked for: {principle.title} is not possible here."
+        held = [replace(way, cost=f"{way.cost} {less}") if way.name == "nearest" else way for way in held]
+    return [replace(way, cost=f"{way.cost} {DRAWN}") for way in held] if others else held

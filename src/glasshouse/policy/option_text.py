@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshouse.bounds import MOST_DIGITS
 from glasshouse.errors import InputError
-from glasshouse.policy.keys import COLUMN, EACH, keys_of
+from glasshouse.policy.keys import COLUMN, EACH, WITH_PARAMETERS, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -26,16 +26,33 @@ if TYPE_CHECKING:
 __all__ = ["chosen", "names", "pairs", "text_of_choice", "with_keys", "with_options"]
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_NAMES = re.compile(rf"\s*{_QUOTED.pattern}\s*(?=,|$)|[^,]+")
+_NAMED = re.compile(rf"\s*({_QUOTED.pattern})\s*(=)(.*)", re.DOTALL)
 _LIST = re.compile(rf"\s*{_QUOTED.pattern}\s*(?=,|$)|(?:[\[({{][^][(){{}}]*[])}}]|[^,])+")
 
 
 def names(text: str | None) -> list[str]:
-    """Split a list of names at its commas.
+    """Split a list of names at its commas, but for those in double quotes, which are taken off.
 
-    >>> names("age, sex,zipcode")
-    ['age', 'sex', 'zipcode']
+    >>> names("age, sex,zipcode"), names('"Dept, unit", "Born "')
+    (['age', 'sex', 'zipcode'], ['Dept, unit', 'Born '])
     """
-    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+    return [_unquoted(name.strip()) for name in _NAMES.findall(text or "") if name.strip()]
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace('""', '"') if _QUOTED.fullmatch(text) else text
+
+
+def _partition(text: str) -> tuple[str, str, str]:
+    """Split ``COLUMN=VALUE`` at the first equals sign behind the column, which may be in double quotes.
+
+    >>> _partition(" age=90"), _partition('"a=b "=90')
+    (('age', '=', '90'), ('a=b ', '=', '90'))
+    """
+    quoted = _NAMED.fullmatch(text)
+    name, sign, value = text.partition("=") if quoted is None else quoted.group(1, 2, 3)
+    return _unquoted(name.strip()), sign, value
 
 
 def _values(text: str | None) -> list[str]:
@@ -45,8 +62,7 @@ def _values(text: str | None) -> list[str]:
     ['HIV', '[0, 1000)', '(0, 5]', 'a, b', '[c']
     """
     found = [value.strip() for value in _LIST.findall(text or "")]
-    quoted = (value[1:-1].replace('""', '"') if _QUOTED.fullmatch(value) else value for value in found if value)
-    return list(quoted)
+    return [_unquoted(value) for value in found if value]
 
 
 def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
@@ -55,11 +71,11 @@ def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     >>> pairs("--top", ("age=90",))
     {'age': '90'}
     """
-    split = [text.partition("=") for text in texts]
+    split = [_partition(text) for text in texts]
     for text, (name, sign, value) in zip(texts, split, strict=True):
         if not (name and sign and value):
             raise InputError(f"{option} takes COLUMN=VALUE, got {text!r}")
-    return {name.strip(): value for name, _, value in split}
+    return {name: value for name, _, value in split}
 
 
 def chosen(given: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +122,8 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
     Where the only sensitive column has another name than what stands before an equals sign, that is part of a value.
     """
     texts = [given] if isinstance(given, str) else list(given or ())
-    split = [text.partition("=") for text in texts]
-    named = [bool(sign) and (len(sensitive) != 1 or name.strip() in sensitive) for name, sign, _ in split]
+    split = [_partition(text) for text in texts]
+    named = [bool(sign) and (len(sensitive) != 1 or name in sensitive) for name, sign, _ in split]
     if not any(named):
         return [value for text in texts for value in _values(text)]
     if not all(named):
@@ -119,9 +135,9 @@ def _designated(given: str | Sequence[str] | None, sensitive: Sequence[str]) -> 
         )
     found: dict[str, list[str]] = {}
     for text, (name, _, values) in zip(texts, split, strict=True):
-        if not (name.strip() and _values(values)):
+        if not (name and _values(values)):
             raise InputError(f"--designated takes COLUMN=VALUES, got {text!r}")
-        found.setdefault(name.strip(), []).extend(_values(values))
+        found.setdefault(name, []).extend(_values(values))
     return found
 
 
@@ -205,7 +221,17 @@ def _listed(values: Sequence[Any]) -> str:
 def _listed_values(values: Sequence[Any]) -> str:
     """A list of values, in quotes where a value would be cut or lose its own."""
     words = [_word(value) for value in values]
-    return ",".join(word if _values(word) == [word] else '"' + word.replace('"', '""') + '"' for word in words)
+    return ",".join(word if _values(word) == [word] else _in_quotes(word) for word in words)
+
+
+def _listed_names(values: Sequence[Any]) -> str:
+    """A list of names, in quotes where a name would be cut or lose its blanks."""
+    words = [_word(value) for value in values]
+    return ",".join(word if names(word) == [word] else _in_quotes(word) for word in words)
+
+
+def _in_quotes(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
 
 
 def _of_all_or_each(values: Sequence[Any] | Mapping[str, Sequence[Any]]) -> str | tuple[str, ...]:
@@ -219,7 +245,13 @@ def _word_for_all_or_each(value: Any) -> str | tuple[str, ...]:
 
 
 def _by_column(write: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
-    return lambda given: tuple(f"{column}={write(value)}" for column, value in given.items())
+    return lambda given: tuple(_with_column(column, write(value)) for column, value in given.items())
+
+
+def _with_column(column: str, text: str) -> str:
+    """``COLUMN=VALUE``, with the column in quotes where it would be cut or lose its blanks."""
+    plain = f"{column}={text}"
+    return plain if _partition(plain)[0] == column else f"{_in_quotes(column)}={text}"
 
 
 def _parameter(value: Any) -> str:
@@ -236,14 +268,14 @@ def _word(value: Any) -> str:
 
 
 _WRITERS: dict[str, Callable[[Any], str | tuple[str, ...]]] = {
-    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept"), _listed),
+    **dict.fromkeys(("quasi", "sensitive", "categorical", "normalise", "accept"), _listed_names),
     "domain": _listed_values,
     **dict.fromkeys(("taxonomy", "bins", "bottom", "top"), _by_column(_word)),
     **dict.fromkeys(("parameters", "recoding_with"), _by_column(_parameter)),
     "order": _by_column(_listed_values),
     **dict.fromkeys(EACH, _word_for_all_or_each),
     "designated": _of_all_or_each,
-    **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed, lists))),
+    **dict.fromkeys(("marginal", "together"), lambda lists: tuple(map(_listed_names, lists))),
 }
 
 
@@ -275,9 +307,15 @@ def with_options(message: str, options: Mapping[str, Container[str] | None]) -> 
     'allow a larger error (--error)'
     >>> with_options("Taxonomy.prefix(length=3) is too short; Taxonomy.dates needs dates", {})
     'prefix:3 is too short; dates needs dates'
+    >>> with_options("recoding={'name': 'angel', 'cells': 'boxes'}", {"--recoding": None, "--recoding-with": None})
+    '--recoding angel --recoding-with cells=boxes'
     """
 
     def option(argument: str, value: Any) -> str | None:
+        if argument in WITH_PARAMETERS and isinstance(value, dict):
+            own = {name: inner for name, inner in value.items() if name != "name"}
+            both = [option(argument, value.get("name")), option(WITH_PARAMETERS[argument], own)]
+            return None if None in both else " ".join(map(str, both))
         name = _OPTIONS.get(argument, argument)
         flag = _FLAGS.get(f"{argument}={value}", f"--{name.replace('_', '-')}")
         texts = _texts(name, value)
@@ -299,6 +337,8 @@ def with_keys(message: str) -> str:
 
     >>> with_keys("use missing='drop', or name the weight (weight=), or merge them with normalise=['town']")
     'use missing = "drop", or name the weight (weight in [roles]), or merge them with normalise in [columns.town]'
+    >>> with_keys("use recoding='taxonomies'")
+    'use name = "taxonomies" in [recoding]'
     """
     of_columns = {key.choice: name for name, key in COLUMN.items()}
 
@@ -310,6 +350,9 @@ def with_keys(message: str) -> str:
         table, *name = keys_of(choice)
         if not name:
             return None
+        if choice in WITH_PARAMETERS and value is not ...:
+            given = value if isinstance(value, dict) else {"name": value}
+            return f"{', '.join(f'{one} = {json.dumps(inner)}' for one, inner in given.items())} in [{table}]"
         return f"{name[0]} in [{table}]" if value is ... else f"{name[0]} = {json.dumps(value)}"
 
     return _respelled(message, key)
@@ -335,8 +378,8 @@ def _texts(name: str, value: Any) -> list[str]:
     if value is ... or isinstance(value, bool):
         return []
     if isinstance(value, dict):
-        return [f"{column}={_example(name, inner)}" for column, inner in value.items()]
-    return [_listed(value) if isinstance(value, list) else str(value)]
+        return [_with_column(column, _example(name, inner)) for column, inner in value.items()]
+    return [_listed_names(value) if isinstance(value, list) else str(value)]
 
 
 def _example(name: str, value: Any) -> str:

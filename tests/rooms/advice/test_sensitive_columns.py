@@ -314,3 +314,19 @@ def test_a_sensitive_date_is_advised_months_and_a_way_that_drops_missing_values_
     assert "Records with a missing value are left out." in told
     assert "--missing drop" in told
     assert "None of the" not in told
+
+
+def test_dates_are_read_as_coarsely_as_what_was_asked_for_allows() -> None:
+    days = [f"{year}-{month:02}-15" for year, n in ((2020, 3), (2022, 5), (2023, 8)) for month in range(1, 13)
+            for _ in range(n)]  # fmt: skip
+    Path("t.csv").write_text("age,seen\n" + "".join(f"{20 + i % 60},{day}\n" for i, day in enumerate(days)))
+    result = run("publish t.csv --quasi age --sensitive seen --ell 4 --out out", code=2)
+    first, second, *_ = offered(result)
+    assert "--bin seen=dates:quarter --ell 4" in first
+    assert "--bin seen=dates:year --ell 2" in second
+    assert "less than you asked for: 4-diversity is not possible here" in " ".join(result.output.split())
+    check_all([first, second])
+    assert (
+        "--bin seen=dates:year --ell 2"
+        in offered(run("publish t.csv --quasi age --sensitive seen --ell 2 --out out", code=2))[0]
+    )

@@ -17,7 +17,7 @@ import glasshouse as gh
 from glasshouse.catalog import principle_of
 from glasshouse.grouping.suppression import keep_eligible
 from glasshouse.journeys.advice.sketch import Sketch
-from glasshouse.journeys.advice.ways import Way, ways_out
+from glasshouse.journeys.advice.ways import Way, as_asked, ways_out, with_room
 from glasshouse.policy.first_choices import first_choices
 from glasshouse.randomness import Source
 
@@ -196,3 +196,28 @@ def test_a_constant_column_beside_another_is_not_offered_closeness_either() -> N
         gh.publish(table, principle=gh.LDiversity(ell=2))
     assert not {"closeness", "by-column"} & {way.name for way in refused.value.ways}
     assert "without-column" in {way.name for way in refused.value.ways}
+
+
+def test_a_way_that_leaves_one_group_says_so_and_one_that_divides_is_offered_too() -> None:
+    people = {
+        "age": [20 + i % 60 for i in range(4000)],
+        "disease": [i * 7 % 11 for i in range(4000)],
+        "pay": [f"class {i % 4}" for i in range(4000)],
+    }
+    people["disease"] = [f"d{value}" for value in people["disease"]]
+    table = gh.read(people, quasi=["age"], sensitive=["disease", "pay"])
+    sketch = Sketch.of(table)
+
+    tight = as_asked(sketch, gh.LDiversity(ell=4))
+    most = as_asked(sketch, gh.LDiversity(ell=3))
+    assert tight is not None
+    assert most is not None
+    assert "The most frequent value of pay is nearly as frequent" in tight.cost
+    assert "no link between columns" not in most.cost
+    room = with_room(sketch, gh.LDiversity(ell=4))
+    assert room is not None
+    assert room.principle == gh.LDiversity(ell=3)
+    offered = {way.name: way.principle for way in ways_out(sketch, gh.LDiversity(ell=9))}
+    assert (offered["nearest"], offered["roomier"]) == (gh.LDiversity(ell=4), gh.LDiversity(ell=3))
+    assert with_room(sketch, gh.LDiversity(ell=3)) is None
+    assert with_room(sketch.only(1), gh.LDiversity(ell=4)) is None, "one column needs no room"

@@ -71,3 +71,19 @@ def test_what_another_tool_published_is_not_taken_for_diverse_in_silence(swallow
     (swallowed / "other.csv").write_text("zip,disease\n" + "1*,flu\n1*,Flu\n2*,gout\n2*,gout \n")
     told = run("verify other.csv --quasi zip --sensitive disease --ell 2").output
     assert "4 values that differ from another value only in details" in told
+
+
+def test_inspect_says_which_cautions_stop_publishing_as_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{20 + i % 9},{'xyzw'[i % 4]},'{i},000.50'".replace("'", '"') for i in range(1, 81)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,job,salary", *lines]) + "\n")
+    told = run("inspect t.csv").output
+    assert "Cautions about columns that are not published (each counts only if you name its column)" in told
+    assert "nothing is published until" not in told
+    assert "\nYou can publish the table with these roles like this:" in told
+    (command,) = [line.strip() for line in told.splitlines() if line.startswith("    glasshouse publish")]
+    run(f"{command} --no-report")
+    told = run("inspect t.csv --sensitive salary").output
+    assert "Cautions (nothing is published until each is corrected or accepted)" in told

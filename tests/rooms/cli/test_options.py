@@ -148,3 +148,18 @@ def test_a_sheet_and_a_decimal_sign_are_given_to_verify_and_attack(world: Path) 
     (world / "comma.csv").write_text("age;size\n20;1,5\n20;2,5\n30;1,5\n30;2,5\n")
     found = run("verify comma.csv --quasi age --sensitive size --decimal , --t 0 --distance ordered --json")
     assert json.loads(found.stdout)["holds"]
+
+
+@pytest.mark.parametrize("how", ["", "--engine disk", "--recoding boxes --method mirror"])
+def test_publish_says_that_everybody_is_in_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{20 + i % 60},{'mf'[i % 2]},d{i * 7 % 4},c{i // 3 % 4}" for i in range(402)]
+    Path("t.csv").write_text("\n".join(["age,sex,disease,pay", *lines]) + "\n")
+    line = f"publish t.csv --quasi age,sex --no-report --no-flat --force --out out {how}"
+    assert "people are one group" not in run(f"{line} --sensitive disease --ell 2").output
+    told = run(f"{line} --sensitive disease,pay --ell 2 --suppress 0.1").output
+    assert "people are one group" not in told
+    few = "\n".join(["age,sex,disease,pay", *(f"{20 + i % 60},m,d{i % 3},c{i % 3}" for i in range(303))])
+    Path("t.csv").write_text(few + "\n")
+    told = run(f"{line} --sensitive disease,pay --ell 3").output
+    assert "all 303 people are one group" in " ".join(told.split())

@@ -300,6 +300,42 @@ def test_errors_of_a_spreadsheet_are_missing_and_said(tmp_path: Path) -> None:
     assert opened.notices == ("cells that show an error of the spreadsheet, which count as missing: 1",)
 
 
+def sheet_of(path: Path, *rows: list[Any]) -> Path:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_column_of_a_sheet_with_values_and_no_name_is_refused(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex", None], [30, "f", None], [31, "m", "seen twice"])
+    with pytest.raises(gh.SchemaError, match=r"row 3 of .*a.xlsx has a value in column C, .*: give the column a name"):
+        open_source(path)
+    assert content(sheet_of(tmp_path / "b.xlsx", ["age", None], [30, ""])) == {"age": [30]}
+
+
+@pytest.mark.parametrize("title", ["Staff, 31 December", None])
+def test_a_title_above_the_names_of_a_sheet_is_told(tmp_path: Path, title: str | None) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", [title], [None], ["age", "sex"], [30, "f"])
+    with pytest.raises(gh.SchemaError, match=r"row 3 .*column [AB], .*: delete the rows above the names"):
+        open_source(path)
+
+
+def test_an_empty_sheet_has_no_columns(tmp_path: Path) -> None:
+    with pytest.raises(gh.SchemaError, match="has no columns"):
+        open_source(sheet_of(tmp_path / "a.xlsx", [None], [None]))
+
+
+def test_the_first_row_of_a_sheet_with_another_type_is_named(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex"], [30, "f"], [None, "m"], [31.5, "f"], ["Total", "f"])
+    with pytest.raises(gh.DomainError, match=r"row 5 of .*a.xlsx has a text, .* is a number\. If this row has totals"):
+        open_source(path)
+    assert content(path, columns=["sex"]) == {"sex": ["f", "m", "f", "f"]}
+
+
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "people.csv"])
 def test_damaged_files_are_refused_by_their_name(tmp_path: Path, name: str) -> None:
     WRITERS[name](tmp_path / name)
@@ -352,3 +388,32 @@ def test_a_file_in_an_archive_is_a_table_only_if_its_name_says_so(tmp_path: Path
         return
     with pytest.raises(gh.SourceError, match=r"people.zip \(people.jsonl\) is JSON"):
         gh.read(path, quasi=["age"], sensitive="ill")
+
+
+def test_labels_of_columns_say_what_a_column_means_whose_name_does_not(tmp_path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    n = 60
+    given = {
+        "v1": ("Respondent", [100.0 + i for i in range(n)]),
+        "v2": ("Gewichtungsfaktor", [0.5 + i / 60 for i in range(n)]),
+        "v3": ("HIV diagnosis", [float(i % 3) for i in range(n)]),
+        "v4": ("Do you have the address of a doctor?", [float(i % 2) for i in range(n)]),
+        "age": ("Diagnosis", [20.0 + i % 9 for i in range(n)]),
+    }
+    frame = pd.DataFrame({name: values for name, (_, values) in given.items()})
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), column_labels=[label for label, _ in given.values()])
+    report = gh.inspect(tmp_path / "a.sav")
+
+    roles = {column.name: column.role for column in report.columns}
+    assert roles == {"v1": "identifier", "v2": "leave out", "v3": "sensitive", "v4": "quasi", "age": "quasi"}
+    assert any("v2 may be a survey weight" in notice for notice in report.notices)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "is_weight"), [("Gewicht", 0.5, True), ("Gewicht", 40.0, False), ("Körpergewicht", 0.5, False)]
+)
+def test_a_german_weight_is_of_a_survey_where_its_mean_is_about_one(name: str, low: float, is_weight: bool) -> None:
+    report = gh.inspect({name: [low + i / 60 for i in range(60)], "age": [*range(20, 50)] * 2})
+    assert any("survey weight" in notice for notice in report.notices) is is_weight

@@ -310,7 +310,8 @@ def test_a_column_that_numbers_the_rows_does_not_say_who_they_are_about(name: st
 
     assert report.column(name).role == "leave out"
     assert "numbers the rows" in report.column(name).reason
-    assert report.suggested["identifier"] is None, "person_id repeats, so people have several rows"
+    assert report.suggested["identifier"] == "person_id"
+    assert report.suggested["repeated"] == "together", "person_id repeats, so people have several rows"
     assert any("values of person_id repeat" in notice for notice in report.notices)
     assert inspect({"patient": [1, 2, 3, 4], "disease": ["x", "y", "x", "z"]}).suggested["identifier"] == "patient"
     other = "leave out" if name == "rownames" else "identifier"
@@ -510,3 +511,15 @@ def test_every_share_is_in_the_plain_data() -> None:
     assert data["pairs"][0] == {"columns": ["age", "sex"], "unique": 8, "share": 1.0}
     assert {"name": "age", "unique": 0, "unique_share": 0.0, "role": "quasi"}.items() <= data["columns"][1].items()
     assert (data["sensitive"]["column"], data["sensitive"]["largest_ell"]) == ("disease", 2)
+
+
+def test_zip_codes_that_lost_leading_zeros_are_told_with_how_to_read_them_as_codes() -> None:
+    def told(name: str, codes: list[int]) -> str:
+        return " ".join(inspect({name: codes * 4, "disease": ["x", "y"] * 2 * len(codes)}).notices)
+
+    notice = told("ZIP", [2138, 10001, 10002])
+    assert "4 to 5 digits: if they are zip codes, leading zeros were lost" in notice
+    assert "categorical=['ZIP']" in notice
+    assert "taxonomies={'ZIP': 'prefix:5'}" in notice
+    assert "leading zeros" not in told("ZIP", [12138, 10001, 10002])
+    assert "leading zeros" not in told("age", [5, 10, 100])

@@ -179,6 +179,7 @@ def test_of_other_columns_inspect_tells_it(tmp_path: Path, role: Any) -> None:
     found = gh.inspect(dates, roles={"seen": role})
     (told,) = (notice for notice in found.notices if notice.startswith("seen has dates that are read as text"))
     assert "alphabetical" in told
+    assert "a group shows a set of dates that may lie far apart" in told
     assert "1980-12-31" in told
     assert "dates-as-text" not in [caution.name for caution in found.cautions]
     amounts = _file(tmp_path / "amounts.csv", "rent", [f"${cents // 100:,}" for cents in CENTS])

@@ -15,6 +15,9 @@ import glasshouse as gh
 from glasshouse.cells.sets import members_in, set_text
 from glasshouse.cells.values import NotAValue
 from glasshouse.microdata.set_members import as_sets
+from glasshouse.policy import policy_from
+from glasshouse.policy.first_choices import first_choices
+from glasshouse.policy.next_steps import first_steps
 from tests.tiers import examples, tables
 from tests.twins.member_sets import joined
 
@@ -210,3 +213,61 @@ def test_the_size_of_a_household_is_no_key() -> None:
     table = {"age": [1, 2, 3, 4] * 6, "household_size": [1, 2] * 12, "disease": list("abab") * 6}
     for notices in (gh.inspect(table).notices, gh.read(table, quasi=["age"], sensitive="disease").notices):
         assert not any("To protect whole households" in notice for notice in notices)
+
+
+@pytest.mark.parametrize(("moved", "repeated"), [(False, "together"), (True, "sample")])
+def test_what_is_suggested_is_about_people_where_a_number_of_people_repeats(moved: bool, repeated: str) -> None:
+    random = Random(1)
+    who = [person for person in range(200) for _ in range(random.randint(1, 3))]
+    stays: dict[str, list[Any]] = {
+        "case": [f"F{i}" for i in range(len(who))],
+        "Pat-Nr": [5 + 7 * person for person in who],
+        "age": [20 + person % 40 + (i % 2 if moved else 0) for i, person in enumerate(who)],
+        "disease": [random.choice("abcdefghijklmnop") for _ in who],
+    }
+    report = gh.inspect(stays)
+    assert {name: report.suggested[name] for name in ("identifier", "repeated")} == {
+        "identifier": "Pat-Nr",
+        "repeated": repeated,
+    }
+    assert gh.read(stays, **report.suggested).n_tuples == 200
+    step, *_ = first_steps(report, file="stays.csv")
+    assert f"--identifier Pat-Nr --ell 5 --out out --repeated {repeated}" in step["command"]
+    assert (
+        "not used: people's quasi-identifiers differ" if moved else "one record is made for each of 200 people"
+    ) in step["cost"]
+    assert f'repeated = "{repeated}"' in policy_from(report, file="stays.csv")
+    most = max(Counter(ill for _, ill in set(zip(who, stays["disease"], strict=True))).values())
+    assert report.sensitive is not None
+    assert report.sensitive.largest_ell == 200 // most, "of people, and not of rows"
+
+
+def test_a_unique_number_of_people_is_the_identifier_although_another_one_repeats() -> None:
+    table = {"ssn": [f"{i:09}" for i in range(20)], "client": [i // 2 for i in range(20)], "age": [1, 2] * 10}
+    assert gh.inspect(table).suggested == {"identifier": "ssn", "quasi": ["age"], "sensitive": None}
+
+
+def test_a_first_policy_for_sets_that_cannot_be_diverse_has_no_value_and_can_be_published() -> None:
+    for common in (8, 10):
+        stays = {
+            "patient_id": [5 + 7 * (i // 2) for i in range(400)],
+            "case": [f"F{i}" for i in range(400)],
+            "age": [20 + i // 2 % 40 for i in range(400)],
+            "disease": ["zz" if i % 2 or i % 10 < common else "yy" for i in range(400)],
+        }
+        report = gh.inspect(stays)
+        assert report.suggested["repeated"] == "together"
+        text = policy_from(report, file="stays.csv")
+        assert "zz" not in text
+        assert "yy" not in text
+        first = first_choices(report)
+        read = {name: first.choices.get(name) for name in ("identifier", "repeated", "quasi", "sensitive")}
+        gh.publish(gh.read(stays, **read), principle=first.principle)
+
+
+def test_publishing_says_that_a_number_of_people_is_not_the_identifier() -> None:
+    stays = {"case": [1, 2, 3, 4], "Pat-Nr": [7, 7, 8, 9], "age": [1, 2, 3, 4], "disease": list("abab")}
+    told = gh.read(stays, quasi=["age"], sensitive="disease", identifier="case").notices
+    assert any("Pat-Nr looks like the number of a person" in n and "for each value of case" in n for n in told)
+    fine = gh.read(stays, quasi=["age"], sensitive="disease", identifier="Pat-Nr", repeated="sample").notices
+    assert not any("looks like the number of a person" in notice for notice in fine)

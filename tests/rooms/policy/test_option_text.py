@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import glasshouse as gh
+from glasshouse.journeys.plan import unused_taxonomies
+from glasshouse.policy import policy_from
+from glasshouse.policy.next_steps import first_lines, first_steps
 from glasshouse.policy.option_text import chosen, text_of_choice, with_options
 
 OFFERED = {
@@ -95,3 +98,46 @@ def test_values_are_written_so_that_they_are_read_again(values: list[str]) -> No
     for name in ("domain", "designated"):
         assert chosen({name: text_of_choice(name, values)}) == {name: values}
     assert chosen({"order": text_of_choice("order", {"size": values})}) == {"order": {"size": values}}
+
+
+@pytest.mark.parametrize("column", ["Dept ", "Dept, unit", 'so "called"', '"x"', "a=b", '"a"=b', " , "])
+def test_a_name_in_double_quotes_may_have_commas_blanks_and_equals_signs(column: str) -> None:
+    for name, value in (
+        ("quasi", ["age", column]),
+        ("together", [[column, "age"]]),
+        ("bins", {column: "intervals:5"}),
+        ("order", {column: ["a", "b, c"]}),
+        ("designated", {column: ["x"], "age": ["y"]}),
+        ("ell", {column: "3", "age": "2"}),
+    ):
+        assert chosen({name: text_of_choice(name, value)}) == {name: value}
+    assert chosen({"taxonomy": ('"Dept, unit"=prefix:3',)}) == {"taxonomy": {"Dept, unit": "prefix:3"}}
+    assert with_options("normalise=['Dept ']", {"--normalise": None}) == "--normalise '\"Dept \"'"
+
+
+def test_inspect_offers_a_command_whatever_columns_are_called_or_says_why_not(tmp_path: Path) -> None:
+    def steps(column: str) -> list[dict[str, str]]:
+        table = {column: [*range(20)], "disease": [*"abcdefghij"] * 2}
+        return first_steps(gh.inspect(table), file="t.csv")
+
+    assert "--quasi '\"Age, years \"'" in steps("Age, years ")[0]["command"]
+    (step,) = steps("Age\nyears")
+    assert step["command"] == "glasshouse publish policy.toml"
+    assert "glasshouse init" in step["first"]
+    assert "invisible character" in " ".join(first_lines([step]))
+
+
+def test_a_first_policy_quotes_the_column_in_the_option_that_it_names() -> None:
+    table = {"age": [*range(20)], "Disability status": ["none"] * 18 + ["hearing", "vision"]}
+    text = " ".join(policy_from(gh.inspect(table)).replace("\n#  ", "").split())
+    assert "glasshouse inspect with --sensitive 'Disability status' shows" in text
+
+
+def test_a_taxonomy_that_is_not_used_is_told_with_the_options_that_use_it() -> None:
+    table = gh.read(
+        {"zip": [2139, 2141] * 2, "ill": ["a", "b"] * 2}, quasi=["zip"], sensitive="ill", taxonomies={"zip": "prefix:5"}
+    )
+    (notice,) = unused_taxonomies(table, gh.publish(table, principle="2-diversity").recipe)
+    offered = {"--recoding": ("angel", "taxonomies"), "--recoding-with": None}
+    told = with_options(notice, offered)
+    assert told.endswith("use --recoding taxonomies, or --recoding angel --recoding-with cells=taxonomies")

@@ -309,9 +309,6 @@ BASE: dict[str, Any] = {"file": "t.csv", "quasi": ["age"], "k": 2}
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"quasi": ["a,b"]}, "--quasi"),
-        ({"quasi": [" a"]}, "--quasi"),
-        ({"taxonomy": {"a=b": "prefix:5"}}, "--taxonomy"),
         ({"order": {"age": [1, 2]}}, "--order"),
         ({"domain": ["@etc", "b"], "rho1": "1/5", "k": 3}, "--domain"),
         ({"method": "refined", "parameters": {"coarse": {"name": "snug"}}}, "--with"),
@@ -337,6 +334,11 @@ def test_what_options_cannot_say_a_policy_says(
     [
         ({"title": "-x"}, ["t.csv", "--quasi", "age", "--k", "2", "--title=-x"]),
         ({"quasi": ["--k", "b"]}, ["t.csv", "--quasi=--k,b", "--k", "2"]),
+        ({"quasi": ["a,b", " a", "c"]}, ["t.csv", "--quasi", '"a,b"," a",c', "--k", "2"]),
+        (
+            {"taxonomy": {"a=b": "prefix:5"}},
+            ["t.csv", "--quasi", "age", "--taxonomy", '"a=b"=prefix:5', "--k", "2"],
+        ),
         ({"file": "-t.csv"}, ["--quasi", "age", "--k", "2", "--", "-t.csv"]),
         ({"bottom": {"age": -5}}, ["t.csv", "--quasi", "age", "--bottom", "age=-5", "--k", "2"]),
         ({"partition": False, "flat": False}, ["t.csv", "--quasi", "age", "--k", "2", "--no-flat", "--no-partition"]),

@@ -33,7 +33,7 @@ from glasshouse.recoding.perturbed import Perturbed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Way", "as_asked", "closest", "python_note", "ways_after", "ways_out"]
+__all__ = ["Way", "as_asked", "python_note", "ways_after", "ways_out", "with_room"]
 
 ELL = 5  # l, or k, where the table allows it
 STEPS = 10_000  # a share to leave out is rounded up to one in so many
@@ -45,6 +45,7 @@ _TS = ("0.2", "0.15", "0.1", "0.05")
 # Where a value is nearly as frequent as a group may have it, hardly a group can be divided. With this room, made-up
 # tables of 2,000 and 20,000 people had 28 groups or more; with hardly any, some had fewer than 10.
 _ROOM = Fraction(4, 5)  # of what a group may have of the protected values, at most so much is their share in the table
+_HARDLY_ANY_ROOM = Fraction(19, 20)  # from here on, tables of 4,000 people with several sensitive columns had one group
 _MORE = Fraction(1, 5)  # alpha is the largest share and so much, or half of what is missing to 1
 _RETAINED = Fraction(1, 20)  # a perturbed sample that keeps fewer values than this is of no use
 _RHO = ("0.2", "0.5")
@@ -65,8 +66,8 @@ class Way:
     Parameters
     ----------
     name
-        What kind of way it is: ``nearest``, ``designated``, ``closeness``, ``alpha``, ``perturbed``, ``suppress``,
-        ``by-column``, ``without-column`` or ``groups``; ``asked`` for what was asked for.
+        What kind of way it is: ``nearest``, ``roomier``, ``designated``, ``closeness``, ``alpha``, ``perturbed``,
+        ``suppress``, ``by-column``, ``without-column`` or ``groups``; ``asked`` for what was asked for.
     principle
         What to ask for: a principle, or one for every sensitive column.
     promise, cost
@@ -145,34 +146,33 @@ recoding=gh.Perturbed(domain=('no', 'yes'))) | 0
     return tuple(sorted(found, key=lambda way: way.n_left_out))  # stable: else in the order in which they are offered
 
 
+def with_room(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Way | None:
+    """Less than what was asked for, which leaves room for groups; None where that leaves room, or nothing else does."""
+    if not isinstance(principle, Principle):
+        return None
+    return next(filter(None, (_planned(sketch, way) for way in _roomier(sketch, principle))), None)
+
+
 def as_asked(sketch: Sketch, principle: Principle | Mapping[str, Principle], suppress: Any = 0) -> Way | None:
     """What was asked for, as an alternative; None if the table does not allow it."""
     return _planned(sketch, _way("asked", principle, suppress=exact_share(suppress)))
 
 
-def closest(sketch: Sketch, *, distance: str = "equal") -> Way:
+def _closeness(sketch: Sketch, parts: AskedParts) -> Way:
     """t-closeness with a t that fits how even the sensitive columns are; every table can keep it.
 
-    Where everybody has the same value, it protects nobody.
+    Of a column of which it was asked with a smaller t, or another distance, it has these.
     """
-    made = _planned(sketch, _closeness(sketch, distance=distance))
-    assert made is not None, "a table is at distance 0 from itself"
-    return made
-
-
-def _closeness(sketch: Sketch, parts: AskedParts | None = None, *, distance: str = "equal") -> Way:
-    """t-closeness; of a column of which it was asked with a smaller t, or another distance, with these."""
     rest = min((1 - _shares(sketch, i)[0][1] for i in range(len(sketch.sensitive))), default=Fraction(0))
     t = next((t for t in _TS if Fraction(t) <= rest), _TS[-1])
     each: dict[str, Principle] = {}
     for name in sketch.sensitive:
-        asked = None if parts is None else parts.closeness(name)
-        ordered: Any = distance if asked is None else asked.terms.distance
+        asked = parts.closeness(name)
+        ordered: Any = "equal" if asked is None else asked.terms.distance
         found = TCloseness(t=t, distance=ordered)
         each[name] = found if asked is None else together((found, asked))
     same = len(set(map(repr, each.values()))) == 1
-    k = 0 if parts is None else parts.k
-    return _way("closeness", next(iter(each.values())) if same else each, _cost_of_closeness(sketch, each, k))
+    return _way("closeness", next(iter(each.values())) if same else each, _cost_of_closeness(sketch, each, parts.k))
 
 
 def _with_parts(sketch: Sketch, way: Way, parts: AskedParts) -> Way | None:
@@ -218,6 +218,7 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle], par
         nearest = sketch.feasible(principle)
         if nearest is not None:
             yield _way("nearest", nearest)
+            yield from _roomier(sketch, nearest)
     yield from _by_column(sketch, principle, parts)
     if nearest is None:
         single = len(sketch.sensitive) == 1
@@ -230,6 +231,30 @@ def _offered(sketch: Sketch, principle: Principle | Mapping[str, Principle], par
     yield from _suppressed(sketch, principle)
     if nearest is None:
         yield from _without_column(sketch, principle)
+
+
+def _roomier(sketch: Sketch, principle: Principle) -> Iterator[Way]:
+    """For several columns, a smaller l with which the table can be divided, where this one leaves hardly any room."""
+    several = sketch.kinds.table.sensitive if len(principle.singles()) == 1 else ()
+    most = max((_shares(sketch, i)[0][1] for i in range(len(several))), default=Fraction(1))
+    ell = int(_ROOM / most)
+    if ell >= 2 and _without_room(sketch, dict.fromkeys(sketch.sensitive, principle)):
+        yield _way("roomier", LDiversity(ell=ell))
+
+
+def _without_room(sketch: Sketch, each: Mapping[str, Principle]) -> dict[str, Fraction]:
+    """For several columns, which are divided at once: where a value is nearly as frequent as a group may have it.
+
+    With one column under l-diversity, groups need no room: one value after the other is dealt out to them.
+    """
+    if len(sketch.sensitive) < 2:
+        return {}
+    ells = {
+        name: max((one.terms.one_in or 0 for one in own.singles() if not one.terms.named), default=0)
+        for name, own in each.items()
+    }
+    used = {name: ells.get(name, 0) * _shares(sketch, i)[0][1] for i, name in enumerate(sketch.sensitive)}
+    return {name: share for name, share in used.items() if share > _ROOM}
 
 
 def _of_groups(sketch: Sketch, principle: Principle | Mapping[str, Principle]) -> Iterator[Way]:
@@ -411,11 +436,25 @@ def _planned(sketch: Sketch, way: Way) -> Way | None:
     if plan.n_dropped and way.suppress and len(own.sensitive) > 1:
         most = int(way.suppress * sketch.n_people)
         left_out.append(f"Who is left out is drawn at random; another draw may leave out up to {most:,}.")
+    each = way.principle if isinstance(way.principle, Mapping) else dict.fromkeys(own.sensitive, way.principle)
+    tight = _without_room(Sketch.of_kinds(plan.kinds) if way.suppress else own, each)
+    if tight:
+        left_out.append(_few_groups(tight))
     return replace(
         way,
         promise=_promise(own, way.principle, _KNOWS[plan.claim.adversary]),
         cost=" ".join([*left_out, way.cost]).strip(),
         n_left_out=plan.n_dropped,
+    )
+
+
+def _few_groups(tight: Mapping[str, Fraction]) -> str:
+    """What it costs that values are nearly as frequent as a group may have them."""
+    many = "there is probably only one" if max(tight.values()) > _HARDLY_ANY_ROOM else "there may be only one"
+    columns = " and of ".join(tight)
+    return (
+        f"The most frequent value of {columns} is nearly as frequent as a group may have it, so groups are large, and "
+        f"{many}. A release with one group shows how often each value occurs, and no link between columns."
     )
 
 

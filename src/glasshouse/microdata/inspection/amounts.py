@@ -8,7 +8,7 @@ tells the order of magnitude of the column, and no value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ _MOST_LISTED = (
 _INTERVALS = 8  # that most of the values should fall into
 _MOST = (5, 95)  # percentiles between which most values lie
 _YEARS = 3 * 365  # days from which on dates are read as years
+_LEVELS = ("year", "quarter", "month")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +40,13 @@ class Reading:
     """A way to read a column: the choices that say so, by column, and what it means.
 
     ``bins`` is the text of a taxonomy, as `glasshouse.Taxonomy` reads it; ``categorical`` says that numbers are names.
+    ``finer`` are readings of the same kind that may allow more, the coarsest first.
     """
 
     words: str
     bins: str | None = None
     categorical: bool = False
+    finer: tuple[Reading, ...] = ()
 
     def named(self, column: str) -> str:
         """The words, with the column's name before them.
@@ -117,8 +120,12 @@ def _may_be_codes(values: Any, name: str) -> bool:
 
 def _of_dates(values: Any) -> Iterator[Reading]:
     days = pc.cast(pc.cast(values, pa.timestamp("s")), pa.int64()).to_numpy(zero_copy_only=False) // 86_400
-    level = "year" if int(days.max()) - int(days.min()) >= _YEARS else "month"
-    yield Reading(words=f"Its dates are read as {level}s.", bins=f"dates:{level}")
+    long = int(days.max()) - int(days.min()) >= _YEARS
+    coarse, *finer = (
+        Reading(words=f"Its dates are read as {level}s.", bins=f"dates:{level}")
+        for level in _LEVELS[0 if long else -1 :]
+    )
+    yield replace(coarse, finer=tuple(finer))
     yield from _of_quantiles()
 
 

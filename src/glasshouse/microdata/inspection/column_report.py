@@ -23,6 +23,7 @@ from glasshouse.microdata.inspection.role_words import (
     QUASI,
     ROWS,
     SENSITIVE,
+    WEIGHTS,
     first_match,
 )
 from glasshouse.microdata.inspection.uniqueness import n_unique, percent, share
@@ -40,6 +41,7 @@ NEARLY_DISTINCT = 0.95  # share of different values from which text or whole num
 HARDLY_REPEATS = 0.3  # the same for a column that is called a number or a key: a person may have several rows
 FINGERPRINT = 0.1  # share of rows from which a column of unknown meaning singles out too many alone
 _UNKNOWN = "meaning unknown"
+_MEANINGS = (PERSONAL, QUASI, *SENSITIVE.values(), NAMES, NUMBERS, ROWS, WEIGHTS)
 FREE_TEXT_WORDS = 8  # mean number of words in a value from which a column is prose
 
 
@@ -115,15 +117,19 @@ class ColumnReport:
 
 
 class Measured(NamedTuple):
-    """A column's report, still without a role; its codes; and whether its values are prose or number the rows."""
+    """A column's report, still without a role; its codes; and whether its values are prose or number the rows.
+
+    ``words`` is what says its meaning: its name, and the label that a file gives it where the name says nothing.
+    """
 
     report: ColumnReport
     column: Column
     is_prose: bool
     counts_rows: bool
+    words: str
 
 
-def measure(name: str, values: pa.Array) -> Measured:
+def measure(name: str, values: pa.Array, label: str = "") -> Measured:
     """Code one column and count its values; a column without a single value is of kind ``empty``.
 
     >>> report = measure("sex", pa.array(["F", "M", "F", None])).report
@@ -150,7 +156,9 @@ def measure(name: str, values: pa.Array) -> Measured:
     is_prose = blanks is not None and blanks + 1 >= FREE_TEXT_WORDS
     if domain.kind == "category" and (is_prose or _nearly_distinct(report)):
         report = replace(report, kind="text")
-    return Measured(report, column, is_prose, counts_rows=domain.kind == "integer" and _rise_by_one(values))
+    counts_rows = domain.kind == "integer" and _rise_by_one(values)
+    known = any(first_match(name, words) for words in _MEANINGS)
+    return Measured(report, column, is_prose, counts_rows, words=name if known or not label else f"{name} {label}")
 
 
 def with_roles(
@@ -174,14 +182,14 @@ def with_roles(
         elif role == "sensitive" and topics[m.report.name].name == "work" and m.report.name != chosen:
             role, reason = "quasi", f"others may know it ({topics[m.report.name].piece!r})"
         is_settled = m.report.name == sensitive or m.report.name in decided
-        question = "" if is_settled else _question(m.report.name, role, reason)
+        question = "" if is_settled else _question(m.words, role, reason)
         reports.append(replace(m.report, role=role, reason=reason, open_question=question))
     return reports, chosen
 
 
-def _question(name: str, role: Role, reason: str) -> str:
+def _question(words: str, role: Role, reason: str) -> str:
     """The question about a column of which neither the name nor the values show the role."""
-    if role == "quasi" and first_match(name, ORIGIN):
+    if role == "quasi" and first_match(words, ORIGIN):
         return "others may know it, and many laws protect it: is it a quasi-identifier, or sensitive?"
     if reason.startswith(_UNKNOWN):
         return (
@@ -209,9 +217,9 @@ def _topic(m: Measured) -> _Topic | None:
     name, kind = m.report.name, m.report.kind
     if m.is_prose or m.report.distinct < 2 or kind in ("date", "timestamp") or first_match(name, PERSONAL):
         return None
-    known = first_match(name, QUASI)
+    known = first_match(m.words, QUASI)
     for topic, words in SENSITIVE.items():
-        found = first_match(name, words)
+        found = first_match(m.words, words)
         if found and (known is None or found.precedes(known)):
             return _Topic(topic, found.piece)
     told = None if known else topic_of_values(m.column)
@@ -235,10 +243,11 @@ def _likeliest(reports: Sequence[ColumnReport], topics: dict[str, _Topic]) -> st
 
 def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
     """Suggest a role: first by what the values rule out, then by words, then by what the values suggest."""
-    report, name = m.report, m.report.name
+    report, words = m.report, m.words
+    may_name = words == report.name or report.distinct_share >= HARDLY_REPEATS  # a label may ask about addresses
     if report.distinct == 0:
         return "leave out", "has no values"
-    if found := first_match(name, PERSONAL):
+    if may_name and (found := first_match(words, PERSONAL)):
         return "identifier", f"is a name, an address or a number of one person ({found.piece!r})"
     if report.distinct == 1:
         return "leave out", "has only one value"
@@ -246,11 +255,11 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
         return "leave out", "free text, which cannot be generalised and may name people"
     if topic:
         return "sensitive", topic.reason
-    if found := first_match(name, QUASI):
+    if found := first_match(words, QUASI):
         return "quasi", f"others may know it ({found.piece!r})"
-    if found := first_match(name, NAMES):
+    if may_name and (found := first_match(words, NAMES)):
         return "identifier", f"may name a person ({found.piece!r})"
-    found = first_match(name, NUMBERS)
+    found = first_match(words, NUMBERS)
     if found and report.kind in ("integer", "category", "text") and report.distinct_share >= HARDLY_REPEATS:
         rarely = _nearly_distinct(report)
         return "identifier", f"may be a personal number ({found.piece!r})" + ": hardly any value repeats" * rarely

@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.errors import ParameterError, SchemaError
-from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.cautions import ABOUT_RECORDS, BETTER_LEFT_OUT, Findings
 from glasshouse.microdata.domains import text_of
 from glasshouse.microdata.inspection.column_report import ColumnReport, Measured, Role, measure, with_roles
-from glasshouse.microdata.inspection.repetition import repetition_notices
-from glasshouse.microdata.inspection.role_words import BODIES, WEIGHTS, first_match
+from glasshouse.microdata.inspection.repetition import Several, repetition_notices, several_rows
+from glasshouse.microdata.inspection.role_words import BODIES, EITHER_WEIGHTS, POSTCODES, WEIGHTS, first_match
 from glasshouse.microdata.inspection.uniqueness import (
     Uniqueness,
     best_pairs_and_triples,
@@ -63,7 +63,7 @@ class SensitiveReport:
         The column, and whether the caller named it; otherwise it is a suggestion.
     largest_ell
         The largest ell of any release of the whole table: its rows divided by those of the most frequent value,
-        rounded down. Missing counts as a value.
+        rounded down. Missing counts as a value. Where people have several rows, people are counted instead.
     largest_ell_complete
         The same if the rows that miss the sensitive value are dropped.
     must_be_binned
@@ -114,7 +114,10 @@ class Inspection:
     decimal
         The decimal sign with which a text file was read: given, or found in it.
     held
-        The sensitive column as it was read, from which is computed what can be promised for it; never in the ``repr``.
+        The sensitive column as it was read, from which is computed what can be promised for it, and with it the column
+        that names people with several rows; never in the ``repr``.
+    several
+        The column that names the people, where some seem to have several rows, and how these are read.
     """
 
     n_tuples: int
@@ -127,18 +130,36 @@ class Inspection:
     cautions: tuple[Caution, ...] = ()
     decimal: str = "."
     held: pa.Table | None = field(default=None, repr=False, compare=False)
+    several: Several | None = None
 
     @property
     def suggested(self) -> dict[str, Any]:
         """The suggested roles as keyword arguments for `read`: ``identifier``, ``quasi`` and ``sensitive``.
 
-        The identifier is the first that no row misses and no two rows share, for `read` refuses any other.
+        The identifier is the first that no row misses and no two rows share. Where people seem to have several rows, it
+        is the column that names them, and ``repeated`` says how their rows are read.
         """
-        return {
-            "identifier": next((column.name for column in self.columns if _is_key(column)), None),
+        key = next((column.name for column in self.columns if _is_key(column)), None)
+        roles = {
+            "identifier": key if self.several is None else self.several.column,
             "quasi": [column.name for column in self.columns if column.role == "quasi"],
             "sensitive": self.sensitive.column if self.sensitive else None,
         }
+        return roles if self.several is None else {**roles, "repeated": self.several.repeated}
+
+    @property
+    def protected(self) -> str | None:
+        """The sensitive column that is published as suggested; None if there is none, or it is better left out."""
+        name = None if self.sensitive is None else self.sensitive.column
+        left_out = any(caution.name in BETTER_LEFT_OUT and caution.column == name for caution in self.cautions)
+        return None if left_out else name
+
+    @property
+    def open_cautions(self) -> tuple[Caution, ...]:
+        """The cautions that stop publishing as suggested: others are about columns that are then not published."""
+        roles = self.suggested
+        named = {*roles["quasi"], roles["identifier"], self.protected}
+        return tuple(one for one in self.cautions if one.column in named or one.name in ABOUT_RECORDS)
 
     @property
     def undecided(self) -> tuple[ColumnReport, ...]:
@@ -257,21 +278,26 @@ def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, 
     if sensitive is not None and sensitive not in table.column_names:
         raise SchemaError.unknown(sensitive, table.column_names, role="sensitive")
 
-    measured = [measure(name, table.column(name).combine_chunks()) for name in table.column_names]
+    measured = [
+        measure(name, table.column(name).combine_chunks(), opened.labels.get(name, "")) for name in table.column_names
+    ]
     reports, chosen = with_roles(measured, sensitive=sensitive, decided=roles or {})
     quasi = [m.column for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
     findings = _findings(opened, measured, reports)
     pairs, triples = best_pairs_and_triples(most_distinguishing(quasi, most=MOST_CANDIDATES))
+    several = several_rows(measured, reports, chosen)
+    needed = [] if several is None else [several.column]
     return Inspection(
         n_tuples=table.num_rows,
         columns=tuple(reports),
         pairs=pairs,
         triples=triples,
         together=uniqueness(quasi) if quasi else None,
-        sensitive=next((_outlook(r, named=sensitive is not None) for r in reports if r.name == chosen), None),
-        notices=(*opened.notices, *_warnings(measured, reports, chosen), *findings.notices),
+        sensitive=next((_outlook(r, several, named=sensitive is not None) for r in reports if r.name == chosen), None),
+        notices=(*opened.notices, *_warnings(measured, reports, chosen, several), *findings.notices),
         cautions=tuple(findings.cautions),
-        held=None if chosen is None else table.select([chosen]),
+        held=None if chosen is None else table.select([chosen, *needed]),
+        several=several,
     )
 
 
@@ -288,17 +314,20 @@ def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[Co
     return findings
 
 
-def _outlook(report: ColumnReport, *, named: bool) -> SensitiveReport:
+def _outlook(report: ColumnReport, several: Several | None, *, named: bool) -> SensitiveReport:
+    counted_by = report if several is None else several
     return SensitiveReport(
         column=report.name,
         named=named,
-        largest_ell=report.largest_ell,
-        largest_ell_complete=report.largest_ell_complete,
+        largest_ell=counted_by.largest_ell,
+        largest_ell_complete=counted_by.largest_ell_complete,
         must_be_binned=report.is_amount,
     )
 
 
-def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], chosen: str | None) -> Iterator[str]:
+def _warnings(
+    measured: Sequence[Measured], reports: Sequence[ColumnReport], chosen: str | None, several: Several | None
+) -> Iterator[str]:
     """Say what to mind before the table is read with these roles."""
     quasi = [report for report in reports if report.role == "quasi"]
     if len(quasi) > MOST_CANDIDATES:
@@ -316,8 +345,9 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
     others = [report.name for report in reports if report.role == "sensitive" and report.name != chosen]
     if others:
         yield f"these columns look sensitive too, and are not published unless you name them: {', '.join(others)}"
-    yield from _weights(reports)
-    if not any(map(_is_key, reports)):
+    yield from _weights(measured)
+    yield from _lost_zeros(measured, reports)
+    if several is None and not any(map(_is_key, reports)):
         repeated = [report.name for report in reports if report.role == "identifier"]
         why = f": values of {', '.join(repeated)} repeat or are missing" if repeated else ""
         yield (
@@ -335,12 +365,36 @@ def _warnings(measured: Sequence[Measured], reports: Sequence[ColumnReport], cho
             yield f"{report.name} has infinite values: give it a smallest or largest value (bottom=, top=)"
 
 
-def _weights(reports: Sequence[ColumnReport]) -> Iterator[str]:
+def _weights(measured: Sequence[Measured]) -> Iterator[str]:
     """Name the columns whose names suggest that they are survey weights."""
-    for report in reports:
-        is_weight = first_match(report.name, WEIGHTS) and not first_match(report.name, BODIES)
-        if report.kind in ("integer", "float") and is_weight:
-            yield f"{report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
+    for m in measured:
+        if m.report.kind not in ("integer", "float") or first_match(m.words, BODIES):
+            continue
+        if first_match(m.words, WEIGHTS) or (first_match(m.words, EITHER_WEIGHTS) and _is_about_one(m)):
+            yield f"{m.report.name} may be a survey weight: if it is one, name it as the weight (weight=)"
+
+
+def _is_about_one(m: Measured) -> bool:
+    """Whether the mean of a column is about 1, as that of survey weights which add up to the number of people."""
+    values = m.column.domain.values.cast(pa.float64())
+    total = pc.sum(pc.multiply(values, pa.array(m.column.rows[: len(values)]).cast(pa.float64()))).as_py()
+    return bool(0.5 < total / max(m.report.n_tuples - m.report.missing, 1) < 2)
+
+
+def _lost_zeros(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:
+    """Name the columns of zip codes that are numbers of different lengths, and say how to read them as codes."""
+    for m, report in zip(measured, reports, strict=True):
+        if report.role != "quasi" or report.kind != "integer" or not first_match(report.name, POSTCODES):
+            continue
+        ends = pc.min_max(m.column.domain.values).as_py()
+        shortest, longest = len(str(ends["min"])), len(str(ends["max"]))
+        if ends["min"] >= 0 and shortest < longest:
+            yield (
+                f"{report.name} has numbers with {shortest} to {longest} digits: if they are zip codes, leading zeros "
+                "were lost, and as numbers they are put into intervals. To treat them as codes, give "
+                f"categorical=[{report.name!r}], or taxonomies={{{report.name!r}: 'prefix:{longest}'}} with "
+                "recoding='taxonomies', which also brings the leading zeros back"
+            )
 
 
 def _is_key(report: ColumnReport) -> bool:
@@ -380,9 +434,16 @@ def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> 
             yield from ("", head)
             for sentence in sentences:
                 yield from _item(said(sentence))
-    if report.cautions:
-        yield from ("", "Cautions (nothing is published until each is corrected or accepted)")
-        for caution in report.cautions:
+    stopping = report.open_cautions
+    others = [caution for caution in report.cautions if caution not in stopping]
+    groups = {
+        "Cautions (nothing is published until each is corrected or accepted)": stopping,
+        "Cautions about columns that are not published (each counts only if you name its column)": others,
+    }
+    for head, cautions in groups.items():
+        if cautions:
+            yield from ("", head)
+        for caution in cautions:
             yield from _item(str(caution))
             for example in caution.shown:
                 yield from _item(f"    {example}", indent=8)

@@ -6,24 +6,29 @@ Names of columns and how often their values repeat are signs, and no more: what 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from glasshouse.microdata.inspection.role_words import first_match
+import numpy as np
+
+from glasshouse.microdata.inspection.role_words import PERSONAL, first_match
 from glasshouse.microdata.kinds import distinct_rows
 from glasshouse.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from glasshouse.microdata.domains import Column
     from glasshouse.microdata.inspection.column_report import ColumnReport, Measured
 
-__all__ = ["HOUSEHOLDS", "PEOPLE", "household_notices", "repetition_notices"]
+__all__ = ["HOUSEHOLDS", "PEOPLE", "Several", "key_notices", "repetition_notices", "several_rows"]
 
 MOST_ROWS = 10  # rows that a person or a household has on average at most: a column with more is about something else
 
 PEOPLE = """
     person* individual* respondent* patient* client* customer* member* employee* student* subject* user* kunde*
-    cliente* participant* proband* insured versichert*
+    cliente* participant* proband* insured versichert* pat patnr patid pid respid* respnr*
 """
 """Words for people: a column called so may name them, also where its values repeat."""
 
@@ -34,6 +39,62 @@ HOUSEHOLDS = """
 """Words for people who live together."""
 
 _KEYS = "id ids nr no num number numero nummer key code"  # what follows the word in the name of a key
+
+
+class Several(NamedTuple):
+    """The column that names the people of a table with several rows for some, and how their rows are read."""
+
+    column: str
+    repeated: Literal["sample", "together"]
+    n_people: int
+    largest_ell: int  # so many times as many people as have the most frequent sensitive value in any row
+    largest_ell_complete: int  # the same without the rows that miss the sensitive value
+
+
+def several_rows(
+    measured: Sequence[Measured], reports: Sequence[ColumnReport], sensitive: str | None
+) -> Several | None:
+    """The column that says who a row is about, where its values repeat; None if people seem to have one row each.
+
+    Rows are read together where nobody's quasi-identifiers differ from row to row; otherwise one is drawn of each.
+    """
+    of_people = [
+        (m.column, report)
+        for m, report in zip(measured, reports, strict=True)
+        if report.role == "identifier"
+        and not report.missing
+        and (first_match(report.name, PEOPLE) or first_match(report.name, PERSONAL))
+    ]
+    if any(report.distinct == report.n_tuples for _, report in of_people):
+        return None
+    found = next(
+        (
+            column
+            for column, report in of_people
+            if first_match(report.name, PEOPLE) and _repeats(report.distinct, report.n_tuples)
+        ),
+        None,
+    )
+    if found is None:
+        return None
+    person = found.codes.astype(np.int64)
+    first = np.zeros(found.domain.size, np.int64)
+    first[person[::-1]] = np.arange(len(person))[::-1]
+    quasi = [m.column.codes for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
+    same = all(bool((codes == codes[first[person]]).all()) for codes in quasi)
+    values = next((m.column for m in measured if m.report.name == sensitive), None)
+    ells = (0, 0) if values is None else _largest_ells(person, values)
+    return Several(found.name, "together" if same else "sample", len(found.domain.values), *ells)
+
+
+def _largest_ells(person: NDArray[np.int64], values: Column) -> tuple[int, int]:
+    """The largest l if a person counts under every value of the rows; and without the rows that have none."""
+    missing, width = values.domain.missing_code, values.domain.missing_code + 1
+    pairs = np.unique(person * width + values.codes)
+    present = pairs[pairs % width != missing]
+    n_people = (len(np.unique(pairs // width)), len(np.unique(present // width)))
+    most = [int(np.bincount(some % width, minlength=1).max()) for some in (pairs, present)]
+    return n_people[0] // max(most[0], 1), n_people[1] // max(most[1], 1)
 
 
 def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:
@@ -63,11 +124,20 @@ def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnRep
         )
 
 
-def household_notices(names: Iterable[str]) -> Iterator[str]:
-    """Notes on columns, known by name only, that look like a key of households or addresses."""
-    for name in names:
-        if first_match(name, HOUSEHOLDS) and _is_key(name):
+def key_notices(names: Iterable[str], identifier: str | None) -> Iterator[str]:
+    """Notes on columns without a role, known by name only, that look like a key of households, addresses or people."""
+    settled = identifier is not None and any(first_match(identifier, words) for words in (PEOPLE, HOUSEHOLDS, PERSONAL))
+    for name in filter(_is_key, names):
+        if first_match(name, HOUSEHOLDS):
             yield _of_household(name)
+        elif first_match(name, PEOPLE) and not settled:
+            per = "row" if identifier is None else f"value of {identifier}"
+            yield (
+                f"{name} looks like the number of a person, and is not the identifier. If its values repeat, people "
+                f"have several rows, and the guarantee is given for each {per}, not for each person: an attacker may "
+                f"learn more about a person with several rows. Then {_read_as(name)}, which makes one record of each "
+                "person, or with repeated='sample', which draws one row of each"
+            )
 
 
 def _repeats(n_distinct: int, n_rows: int) -> bool:

@@ -26,10 +26,12 @@ __all__ = [
     "AMOUNTS",
     "BODIES",
     "CODES",
+    "EITHER_WEIGHTS",
     "NAMES",
     "NUMBERS",
     "ORIGIN",
     "PERSONAL",
+    "POSTCODES",
     "QUASI",
     "ROWS",
     "SENSITIVE",
@@ -63,6 +65,11 @@ QUASI = """
     hospital* ward admission* admitted discharge* death* deceased*
 """
 """What a neighbour, an employer or a public register knows about a person."""
+
+POSTCODES = """
+    zip* postcode* postal* plz postleitzahl* cap cep
+"""
+"""Codes of places, which are no amounts, and may begin with zeros."""
 
 ORIGIN = """
     race* black ethnic* ancestry hispanic* herkunft* rasse ethnie* origine* raza etnia* tribe tribu
@@ -135,7 +142,7 @@ NAMES = """
 """Names of people, unless a word above says of what they are the name."""
 
 NUMBERS = """
-    id ids uid uuid guid pid key number num nr numero nummer record* code
+    id ids uid uuid guid pid respid* respnr* key number num nr numero nummer record* code
     person individual respondent* patient* client* customer* member* employee*
     student* subject* user* kunde* kundennummer cliente* matricul* account*
 """
@@ -147,12 +154,17 @@ ROWS = """
 """Numbers of rows."""
 
 WEIGHTS = """
-    weight weights wgt wt pond* fnlwgt pspwght hochrechnung* poids peso
+    weight weights wgt wt pond* fnlwgt pspwght hochrechnung* gewichtung* gewichtsfaktor* poids peso
 """
 """Survey weights, unless bodies are weighed."""
 
+EITHER_WEIGHTS = """
+    gewicht gewichte
+"""
+"""Survey weights if their mean is about 1, for bodies are called so too."""
+
 BODIES = """
-    kg kilo* lb lbs pound* gram* body birth* bmi height
+    kg kilo* lb lbs pound* gram* body birth* bmi height korper* geburt*
 """
 """Pieces of a name that show that a weight is that of a body."""
 

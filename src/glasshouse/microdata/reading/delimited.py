@@ -75,7 +75,8 @@ HEAD_BYTES = 1 << 18
 class Loaded(NamedTuple):
     """A table as it was read, what was assumed, and, of delimited text, how it is written and what its fields hold.
 
-    ``breaks`` names the columns, read or not, of which a quoted value holds a line break.
+    ``breaks`` names the columns, read or not, of which a quoted value holds a line break. ``labels`` says in words what
+    columns mean, where a file does.
     """
 
     table: pa.Table
@@ -83,6 +84,7 @@ class Loaded(NamedTuple):
     delimiter: str | None = None
     breaks: Mapping[str, Breaks] = {}
     encoding: str | None = None
+    labels: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -89,6 +89,8 @@ class Source:
     written: Written = field(default=Written(n_columns=0, delimiters=()), repr=False)
     # of delimited text: in which encoding it was read; None of everything else
     encoding: str | None = field(default=None, repr=False)
+    # of files of statistical programs: what columns mean, in words
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def open_source(
@@ -152,6 +154,7 @@ def open_source(
             breaks=loaded.breaks,
         ),
         encoding=loaded.encoding,
+        labels=loaded.labels,
     )
 
 

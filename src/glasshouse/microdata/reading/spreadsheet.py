@@ -3,19 +3,19 @@
 
 Cells are taken as they are shown: the last result of a formula, a date as a date, a text as a text, so that a zip code
 that was kept as text keeps its leading zero. Empty rows and columns at the end are left out. A cell that shows an
-error is missing, and it is said.
+error is missing, and it is said. A column with values but no name is refused, because the first row may be a title.
 """
 
 from __future__ import annotations
 
 import zipfile
 from contextlib import closing
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from glasshouse.errors import GlasshouseError, InputError, MissingExtra, SourceError
+from glasshouse.errors import DomainError, GlasshouseError, InputError, MissingExtra, SchemaError, SourceError
 from glasshouse.microdata.reading.normal_form import column_of_values
 from glasshouse.unpacking.budget import Room
 
@@ -27,6 +27,7 @@ __all__ = ["is_workbook", "read_sheet"]
 
 _WORKBOOK = "xl/workbook.xml"
 _ERROR = "e"
+_KINDS = {bool: "yes or no", int: "a number", float: "a number", str: "a text", date: "a date", time: "a time"}
 
 
 def is_workbook(path: Path) -> bool:
@@ -79,24 +80,62 @@ def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) 
     header = ["" if cell.value is None else str(cell.value) for cell in next(rows, ())]
     while header and not header[-1]:
         header.pop()
-    chosen = choose(header)
+    chosen = choose(header) if header else []
     places = [header.index(name) for name in chosen]
     values: list[list[Any]] = [[] for _ in chosen]
     n_errors, last = 0, 0
     for n_rows, row in enumerate(rows, start=1):
         if any(cell.value is not None for cell in row):
             last = n_rows
+            _refuse_nameless(path, n_rows + 1, row, header)
         for column, place in zip(values, places, strict=True):
             cell = row[place] if place < len(row) else None
             value = None if cell is None else cell.value
             if value is not None and getattr(cell, "data_type", None) == _ERROR:
                 value, n_errors = None, n_errors + 1
             column.append(value)
+    if not header:
+        choose(header)
     if not last:
         raise SourceError(f"{path} has no rows", source=path)
-    columns = {name: column_of_values(_alike(column[:last]), name) for name, column in zip(chosen, values, strict=True)}
+    columns = {name: _column(path, name, column[:last]) for name, column in zip(chosen, values, strict=True)}
     notices = [f"cells that show an error of the spreadsheet, which count as missing: {n_errors:,}"] if n_errors else []
     return pa.table(columns), tuple(notices)
+
+
+def _refuse_nameless(path: Path, number: int, row: Sequence[Any], header: Sequence[str]) -> None:
+    """Refuse a row with a value to the right of all names."""
+    nameless = next((cell for cell in row[len(header) :] if cell.value not in (None, "")), None)
+    if nameless is None:
+        return
+    way = "give the column a name, or delete it; or if the first row is a title, delete the rows above the names"
+    if len(header) < 2:  # as where a title stands above the table
+        way = "the first row probably does not have the names of the columns: delete the rows above the names"
+    raise SchemaError(
+        f"row {number:,} of {path} has a value in column {nameless.column_letter}, which has no name in the first row: "
+        f"{way}"
+    )
+
+
+def _column(path: Path, name: str, values: list[Any]) -> pa.Array | pa.ChunkedArray:
+    """A column as Arrow; where its values are of several types, the error names the first row with another type."""
+    try:
+        return column_of_values(_alike(values), name)
+    except DomainError as error:
+        there = [(number, _kind(value)) for number, value in enumerate(values, start=2) if value not in (None, "")]
+        odd = next(((number, kind) for number, kind in there if kind != there[0][1]), None)
+        if odd is None:
+            raise
+        raise DomainError(
+            f"column {name!r} has values of several types: row {odd[0]:,} of {path} has {odd[1]}, and each value above "
+            f"it is {there[0][1]}. If this row has totals or a title, delete it; otherwise make the column all text, "
+            "all numbers or all dates",
+            column=error.column,
+        ) from None
+
+
+def _kind(value: Any) -> str:
+    return next((word for kind, word in _KINDS.items() if isinstance(value, kind)), "something else")
 
 
 def _alike(values: list[Any]) -> list[Any]:

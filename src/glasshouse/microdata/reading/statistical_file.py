@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from glasshouse.errors import GlasshouseError, MissingExtra, SourceError
+from glasshouse.microdata.reading.delimited import Loaded
 from glasshouse.microdata.reading.normal_form import column_of_values
 from glasshouse.unpacking.budget import Room
 
@@ -68,10 +69,8 @@ def _is_portable(head: bytes) -> bool:
     return start.startswith(_PORTABLE, _PORTABLE_AT)
 
 
-def read_statistical(
-    path: Path, reader: str, choose: Callable[[Sequence[str]], list[str]]
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read the chosen columns, and note how labels were used."""
+def read_statistical(path: Path, reader: str, choose: Callable[[Sequence[str]], list[str]]) -> Loaded:
+    """Read the chosen columns, with the labels of columns, and note how labels of values were used."""
     try:
         import pyreadstat
     except ImportError:
@@ -83,12 +82,13 @@ def read_statistical(
     if meta.number_rows is not None:
         room.check(int(meta.number_rows) * max(len(chosen), 1) * _VALUE)
     if not chosen:
-        return pa.table({}), ()
+        return Loaded(pa.table({}))
     columns, meta = read(usecols=chosen)
     notices: list[str] = []
     table = pa.table({name: _column(name, columns[name], meta.variable_value_labels, notices) for name in chosen})
     room.check_table(table)
-    return table, tuple(notices)
+    labels = {name: str(label) for name, label in meta.column_names_to_labels.items() if label}
+    return Loaded(table, tuple(notices), labels=labels)
 
 
 def _faults(library: Any) -> tuple[type[Exception], ...]:
