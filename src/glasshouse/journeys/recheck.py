@@ -36,7 +36,7 @@ from glasshouse.verification.part_count import count_part, joined_count, questio
 from glasshouse.verification.sensitive import Scale
 from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
 from glasshouse.verification.verdict import Subject
-from glasshouse.verification.verify_table import SUPPRESSED, Thresholds, thresholds, views_of
+from glasshouse.verification.verify_table import Thresholds, thresholds, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -321,7 +321,6 @@ def _question_of_stream(
             taxonomy=told["taxonomies"].get(name),
             designated=told["designated"].get(name),
             distance=told["distance"].get(name),
-            suppressed=SUPPRESSED,
         )
         for name in sensitive
         if name in counts
@@ -590,6 +589,7 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
     checks = tuple(check for verification in found for check in verification.checks)
     return replace(found[0], columns=columns, checks=checks)
 
+            given["suppressed_in"] = quasi  # sensitive values are published as they were: a star is one of them
 
 def _recount_sample(release: Release, k: int) -> Verification:
     """One record a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
