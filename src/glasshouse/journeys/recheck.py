@@ -281,7 +281,7 @@ def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamC
         cells_k=recipe.recoding.get("k"),
         natural=_in_natural_order(release),
     ).verification
-    return found, found.n_tuples
+    return found.exposed() if layout_of(release.recipe).exact else found, found.n_tuples
 
 
 def _asks_of_values(release: Release) -> bool:
@@ -584,14 +584,17 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
         for table in release.tables.values():
             own = [name for name in quasi if name in table.column_names]
             if own:
-                found.append(verify_table(table, quasi=own, k=k, brief=True))
+                cells.append(verify_table(table, quasi=own, k=k, brief=True))
     columns: Mapping[str, Any] = {name: what for one in found for name, what in one.columns.items()}
-    checks = tuple(check for verification in found for check in verification.checks)
-    return replace(found[0], columns=columns, checks=checks)
+    checks = tuple(check for verification in (*found, *cells) for check in verification.checks)
+    whole = replace(found[0], columns=columns, checks=checks)
+    whole = whole.hidden_by(cells) if cells else whole
+    return whole.exposed() if layout_of(release.recipe).exact else whole
 
             given["suppressed_in"] = quasi  # sensitive values are published as they were: a star is one of them
 
 def _recount_sample(release: Release, k: int) -> Verification:
+    cells = []
     """One record a group, with the group's size: different cells everywhere, nobody lost, no group below k."""
     found = verify_table(release.data, quasi=release.recipe.quasi)
     sizes = release.data[layout_of(release.recipe).size]

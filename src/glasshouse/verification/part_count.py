@@ -28,6 +28,7 @@ from glasshouse.verification.stream_count import (
     TIMES,
     Found,
     StreamCount,
+    count_of_all,
     least_of,
     order_check,
     weights_of,
@@ -466,10 +467,7 @@ def joined_count(questions: Sequence[PartQuestion], parts: Sequence[Sequence[Par
                 f"the table {question.table!r} does not have the same number of records in every group as the "
                 "other tables"
             )
-    more = [check for result in results[1:] for check in result.checks()]
-    count = results[0].count([*more, *checks])
-    shares = {name: share for result in results for name, share in result.shares.items()}
-    return StreamCount(verification=count.verification, largest_group=count.largest_group, largest_shares=shares)
+    return count_of_all(results, sum(question.weight is not None for question in questions) or 1, checks)
 
 
 def _sums(sizes: NDArray[Any], key: bytes, step: int = 1 << 20) -> tuple[int, int]:
