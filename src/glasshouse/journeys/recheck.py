@@ -26,17 +26,18 @@ from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release.edition import check_editions, in_words
-from glasshouse.release.layout import COUNT, FOREIGN, layout_of
+from glasshouse.release.layout import COUNT, FOREIGN, LEFT, layout_of
 from glasshouse.release.package.stream import MOST_BYTES, open_release
 from glasshouse.release.package.tables import is_text
 from glasshouse.verification import Check, Verification, verify_table
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
 from glasshouse.verification.limit import BY_SIZES, Question, count_values
-from glasshouse.verification.part_count import count_part, joined_count, questions_of
+from glasshouse.verification.order import broken_order
+from glasshouse.verification.part_count import count_part, joined_count, order_checks, questions_of
 from glasshouse.verification.sensitive import Scale
-from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
+from glasshouse.verification.stream_count import count_sample, count_stream, not_counted, order_check
 from glasshouse.verification.verdict import Subject
-from glasshouse.verification.verify_table import SUPPRESSED, Thresholds, thresholds, views_of
+from glasshouse.verification.verify_table import Thresholds, thresholds, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,8 +110,8 @@ def verify_stream(
     """Check a release in a folder of any size against its guarantee: its tables are read in batches.
 
     Counted are what the recipe asks of every group, whether the tables tell the same groups, and whether their rows
-    ascend by what they show. The checks are those of `verify` for a release in memory, in the same words, and those of
-    the order. What the columns achieve beyond that is not counted.
+    ascend by what they show. The checks are those of `verify` for a release in memory, in the same words. What the
+    columns achieve beyond that is not counted.
 
     Where it must be known how often each value occurs, as for t-closeness, sensitive columns are read twice; and so are
     columns with a taxonomy or an order that the release carries, which their cells must fit.
@@ -281,7 +282,7 @@ def _stream_of_groups(release: Release, read: Read, count: Callable[..., StreamC
         cells_k=recipe.recoding.get("k"),
         natural=_in_natural_order(release),
     ).verification
-    return found, found.n_tuples
+    return found.exposed() if layout_of(release.recipe).exact else found, found.n_tuples
 
 
 def _asks_of_values(release: Release) -> bool:
@@ -321,7 +322,6 @@ def _question_of_stream(
             taxonomy=told["taxonomies"].get(name),
             designated=told["designated"].get(name),
             distance=told["distance"].get(name),
-            suppressed=SUPPRESSED,
         )
         for name in sensitive
         if name in counts
@@ -379,6 +379,7 @@ def _verify(release: Release) -> Verification:
         broken = verify_table(people[0], quasi=own, brief=True)
         return replace(broken, checks=(_said(reason, holds=False, wrong=reason),), subject=_subject(release))
     said = [
+        *_in_order(release),
         _same_number(release, _n_tuples(release, found)),
         *([_said(_EDITIONS, holds=_fits(release), wrong=_NO_EDITIONS)] if release.editions else []),
         *_compared(release.guarantee, promised),
@@ -528,6 +529,15 @@ def _with_named(members: Members, named: Sequence[Any]) -> Members:
     return replace(members, domain=replace(singles, values=pa.array(values, pa.string()), missing=missing), codes=codes)
 
 
+def _in_order(release: Release) -> list[Check]:
+    """Whether the rows of every table ascend."""
+    quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
+    checks = order_checks(release.tables, quasi=quasi, sensitive=sensitive, natural=_in_natural_order(release))
+    left = release.left  # whose cells are sorted as what they are, also where they are texts
+    names = [] if left is None else left.column_names
+    return checks if left is None else [*checks, order_check(LEFT, broken_order(left, names, names))]
+
+
 def _n_tuples(release: Release, found: Verification) -> int:
     return int(pc.sum(release.data[layout_of(release.recipe).size]).as_py()) if _is_sample(release) else found.n_tuples
 
@@ -579,16 +589,20 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
     for view in views_of(release.tables, quasi, sensitive):
         for question in _together([_for_columns(question, view.sensitive) for question in asked] or [{}]):
             given: dict[str, Any] = {"sensitive": view.sensitive, "sets": sets, "brief": brief, **question}
+            given["suppressed_in"] = quasi  # sensitive values are published as they were: a star is one of them
             found.append(verify_table(view.table, quasi=view.quasi, **given))
     k = release.recipe.recoding.get("k")
+    cells = []
     if k is not None:
         for table in release.tables.values():
             own = [name for name in quasi if name in table.column_names]
             if own:
-                found.append(verify_table(table, quasi=own, k=k, brief=True))
+                cells.append(verify_table(table, quasi=own, k=k, brief=True))
     columns: Mapping[str, Any] = {name: what for one in found for name, what in one.columns.items()}
-    checks = tuple(check for verification in found for check in verification.checks)
-    return replace(found[0], columns=columns, checks=checks)
+    checks = tuple(check for verification in (*found, *cells) for check in verification.checks)
+    whole = replace(found[0], columns=columns, checks=checks)
+    whole = whole.hidden_by(cells) if cells else whole
+    return whole.exposed() if layout_of(release.recipe).exact else whole
 
 
 def _recount_sample(release: Release, k: int) -> Verification:

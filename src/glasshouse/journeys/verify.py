@@ -68,7 +68,8 @@ def verify(
     """Count again, by an implementation of its own, whether a release keeps its promise, or what a table achieves.
 
     A release is held to what its recipe asks of every group, and its guarantee to the one that the recipe stands for,
-    word for word; whether the recipe was followed cannot be seen from the tables. A folder with a table of several
+    word for word; its rows must ascend by what they show, so that their order tells nothing else. Whether the recipe
+    was followed cannot be seen from the tables. A folder with a table of several
     files, or of more than 16,777,216 records, is read in batches, and only what the recipe asks is counted. Of a
     table, whichever tool made it, everything is counted: k, l-diversity of every kind, t-closeness, re-identification
     risk.

@@ -19,18 +19,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.verification.columns import plain_values
+from glasshouse.verification.groups import starts_of_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["CodedColumn", "JoinedOrder", "RowOrder"]
+__all__ = ["CodedColumn", "JoinedOrder", "RowOrder", "broken_order"]
 
 _MISSING: Final = np.iinfo(np.int64).max  # comes last
 _BITS: Final = 32  # of a code of a value that has no order of its own
 _FEW: Final = 1 << 9
 _MANY: Final = 1 << 22  # pairs of texts that are kept before they must ascend as texts
+_AT_ONCE: Final = 1 << 18  # rows of a table in memory, so that what is made of them takes little
 
 
 class CodedColumn:
@@ -56,6 +58,7 @@ class CodedColumn:
         self.name = name
         self.natural = self.ascends = natural
         self._known: pa.Array | None = known
+        self._ranked: tuple[pa.Array, NDArray[np.int64]] | None = None  # the last dictionary, which is often the next
 
     @property
     def n_codes(self) -> int:
@@ -81,17 +84,24 @@ class CodedColumn:
 
     def _entries(self, values: pa.Array) -> NDArray[np.int64]:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-        entries = plain_values(encoded.dictionary)
-        if self._known is None:
-            self._known = entries[:0]
-        places = pc.index_in(entries, value_set=self._known)
-        if places.null_count:
-            new = entries.filter(places.is_null()).drop_null().unique()
-            self._known = pa.concat_arrays([self._known, new])
-            places = pc.index_in(entries, value_set=self._known)
-        rank = np.append(np.asarray(places.fill_null(-1)).astype(np.int64) + 1, 0)
+        if self._ranked is None or not self._ranked[0].equals(encoded.dictionary):
+            self._ranked = encoded.dictionary, self._ranks(plain_values(encoded.dictionary))
+        entries, rank = self._ranked
         indices = encoded.indices.fill_null(len(entries)) if encoded.indices.null_count else encoded.indices
         return np.asarray(rank[np.asarray(indices)])
+
+    def _ranks(self, entries: pa.Array) -> NDArray[np.int64]:
+        """The numbers of the values of a dictionary, and after them that of a missing value."""
+        if self._known is None:
+            first = entries.dictionary_encode()
+            self._known, places = first.dictionary, first.indices
+        else:
+            places = pc.index_in(entries, value_set=self._known)
+            if places.null_count:
+                new = entries.filter(places.is_null()).drop_null().unique()
+                self._known = pa.concat_arrays([self._known, new])
+                places = pc.index_in(entries, value_set=self._known)
+        return np.append(np.asarray(places.fill_null(-1)).astype(np.int64) + 1, 0)
 
     @property
     def values(self) -> pa.Array:
@@ -210,6 +220,20 @@ class RowOrder:
         ]
 
 
+def broken_order(table: pa.Table, columns: Sequence[str], natural: Container[str]) -> str | None:
+    """What is not in order in a table in memory, by some columns; ``natural`` has those with their own order.
+
+    >>> broken_order(pa.table({"age": [30, 40, 20]}), ["age"], {"age"})
+    'row 3 should come before the row above it, in the order of age'
+    """
+    coded = [CodedColumn(name, natural=name in natural) for name in columns]
+    order = RowOrder(coded, len(coded))
+    for start in range(0, table.num_rows, _AT_ONCE):
+        batch = table.slice(start, _AT_ONCE)
+        order.see([column.codes(batch[column.name]) for column in coded])
+    return order.broken()
+
+
 class JoinedOrder:
     """The order of rows over several runs, from the results for each run: see `RowOrder.following`.
 
@@ -291,7 +315,7 @@ class _Pairs:
             self._join()
 
     def _join(self) -> None:
-        self._known = np.unique(np.concatenate([self._known, *self._new]))
+        self._known = _distinct(np.concatenate([self._known, *self._new]))
         self._new, self._n_new = [], 0
         if self._as_texts and len(self._known) > self._many:
             self._known, self._must_ascend = self._known[:0], True
@@ -325,11 +349,17 @@ class _Pairs:
 def _different(before: NDArray[np.int64], after: NDArray[np.int64], n_codes: int) -> NDArray[np.int64]:
     """The different pairs, ascending."""
     if n_codes > _FEW:
-        return np.unique((before << _BITS) | after)
+        return _distinct((before << _BITS) | after)
     occurs = np.zeros(n_codes * n_codes, bool)  # for few codes a place for each pair costs less than sorting
     occurs[before * n_codes + after] = True
     found = np.flatnonzero(occurs)
     return (found // n_codes << _BITS) | found % n_codes
+
+
+def _distinct(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different ones, ascending: sorting them costs less than a table of them, as NumPy makes it."""
+    pairs = np.sort(pairs)
+    return pairs[starts_of_runs(pairs)]
 
 
 def _parted(pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -342,7 +372,8 @@ def _in_a_ring(before: NDArray[np.int64], after: NDArray[np.int64], n_codes: int
     >>> _in_a_ring(np.array([0, 1]), np.array([1, 2]), 3), _in_a_ring(np.array([0, 1]), np.array([1, 0]), 3)
     (None, 0)
     """
-    if not len(before):
+    one, two = (np.where(codes == 0, n_codes, codes) for codes in (before, after))
+    if (one < two).all():  # as in tables of which a dictionary has the order of the cells
         return None
     waiting = np.bincount(after, minlength=n_codes).tolist()  # how many come before each
     starts = np.searchsorted(before, np.arange(n_codes + 1)).tolist()  # pairs ascend

@@ -22,12 +22,13 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from glasshouse.errors import GuaranteeBroken
 from glasshouse.verification.limit import Limit, limits_of
-from glasshouse.verification.order import CodedColumn, JoinedOrder, RowOrder
+from glasshouse.verification.order import CodedColumn, JoinedOrder, RowOrder, broken_order
 from glasshouse.verification.stream_count import (
     NUMBERED,
     TIMES,
     Found,
     StreamCount,
+    count_of_all,
     least_of,
     order_check,
     weights_of,
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.verification.stream_count import Asked
+    from glasshouse.verification.verification import Check
 
-__all__ = ["PartCount", "PartQuestion", "count_part", "joined_count", "questions_of"]
+__all__ = ["PartCount", "PartQuestion", "count_part", "joined_count", "order_checks", "questions_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +79,15 @@ class PartQuestion:
     matched: bool = False
 
     @property
+    def ordered(self) -> list[str]:
+        """The columns by which rows ascend."""
+        return [*self.keys, *self.then]
+
+    @property
     def columns(self) -> list[str]:
         """The columns that are read."""
         more = [] if self.weight is None else [self.weight]
-        return list(dict.fromkeys([*self.keys, *self.then, *self.values, *more]))
+        return list(dict.fromkeys([*self.ordered, *self.values, *more]))
 
     @property
     def numbered(self) -> bool:
@@ -135,6 +142,15 @@ def questions_of(
                 PartQuestion(table=name, keys=keys, then=then, values=values, natural=known, limits=_told(limits))
             )
     return found
+
+
+def order_checks(
+    tables: Mapping[str, pa.Table], *, quasi: Sequence[str], sensitive: Sequence[str], natural: Collection[str]
+) -> list[Check]:
+    """Whether the rows of tables in memory ascend, by the columns by which they must ascend in a stream."""
+    names = {name: table.column_names for name, table in tables.items()}
+    told = questions_of(names, quasi=quasi, sensitive=sensitive, asked=lambda _: (), natural=natural)
+    return [order_check(own.table, broken_order(tables[own.table], own.ordered, own.natural)) for own in told]
 
 
 def _question_of_cells(
@@ -221,7 +237,7 @@ class _Part:
 
     def __init__(self, question: PartQuestion, key: bytes) -> None:
         self._question, self._key = question, key
-        self._ordered = [CodedColumn(n, natural=n in question.natural) for n in (*question.keys, *question.then)]
+        self._ordered = [CodedColumn(n, natural=n in question.natural) for n in question.ordered]
         self._values = [CodedColumn(name, natural=False) for name in question.values]
         self._order = RowOrder(self._ordered, len(question.keys))
         self._tally = Tally(len(question.values), weighted=question.weight is not None)
@@ -367,8 +383,7 @@ class _Joined:
 
     def __init__(self, question: PartQuestion) -> None:
         self._question = question
-        columns = (*question.keys, *question.then)
-        self._order = JoinedOrder([CodedColumn(name, natural=name in question.natural) for name in columns])
+        self._order = JoinedOrder([CodedColumn(name, natural=name in question.natural) for name in question.ordered])
         self._open: tuple[tuple[Any, ...], _Group] | None = None
         self._expected = 1
         self._sizes: list[NDArray[Any]] = []
@@ -466,10 +481,7 @@ def joined_count(questions: Sequence[PartQuestion], parts: Sequence[Sequence[Par
                 f"the table {question.table!r} does not have the same number of records in every group as the "
                 "other tables"
             )
-    more = [check for result in results[1:] for check in result.checks()]
-    count = results[0].count([*more, *checks])
-    shares = {name: share for result in results for name, share in result.shares.items()}
-    return StreamCount(verification=count.verification, largest_group=count.largest_group, largest_shares=shares)
+    return count_of_all(results, sum(question.weight is not None for question in questions) or 1, checks)
 
 
 def _sums(sizes: NDArray[Any], key: bytes, step: int = 1 << 20) -> tuple[int, int]:

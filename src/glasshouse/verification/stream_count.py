@@ -38,6 +38,7 @@ __all__ = [
     "Found",
     "SampleCount",
     "StreamCount",
+    "count_of_all",
     "count_sample",
     "count_stream",
     "least_of",
@@ -208,10 +209,17 @@ def _count_apart(
             left = sizes.astype(np.int64 if sizes.max() > 1 << 30 else np.int32 if sizes.max() > 1 << 14 else np.int16)
             _count_cells(stream, name, cells, [number], results, cells_k, left)
             _check_same(name, not left.any())
-    more = [check for result in results[1:] for check in result.checks()]
-    found = results[0].count([*more, *stream.checks])
+    return count_of_all(results, len(counted), stream.checks)
+
+
+def count_of_all(results: Sequence[Found], n_counted: int, more: Sequence[Check]) -> StreamCount:
+    """The count of several tables: first ``n_counted`` of sensitive values, then those whose cells hide people."""
+    checks = [check for result in results[1:] for check in result.checks()]
+    found = results[0].count([*checks, *more])
     shares = {name: share for result in results for name, share in result.shares.items()}
-    return StreamCount(verification=found.verification, largest_group=found.largest_group, largest_shares=shares)
+    cells = [result.count(()).verification for result in results[n_counted:]]
+    verification = found.verification.hidden_by(cells) if cells else found.verification
+    return StreamCount(verification=verification, largest_group=found.largest_group, largest_shares=shares)
 
 
 def _count_cells(

@@ -70,7 +70,7 @@ def _on_release(subject: Subject, checks: Sequence[Check]) -> str:
 
 
 def _on_table(found: Verification) -> str:
-    achieved = [f"k = {found.k:,}"]
+    achieved = [f"k = {found.smallest.size:,}"]
     for name, column in found.columns.items():
         achieved.append(f"l = {column.ell:,} for {name}")
         if column.t is not None:

@@ -16,7 +16,7 @@ from glasshouse.verification.verdict import verdict_of
 from glasshouse.visible import in_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -155,6 +155,14 @@ def _expected_reciprocals(sizes: NDArray[np.int64], p: float) -> NDArray[np.floa
 _MILLION = 1_000_000  # what is shown has six digits
 _WIDEST_CELL = 40  # characters of a cell that the text form shows
 _MOST_SHOWN = 8  # recursive (c, ell) pairs that the text form shows
+_EXPOSED = (
+    "k and the re-identification risk are not given, because the release shows the exact quasi-identifiers of "
+    "everybody: a person who is unique in them can be recognised, however large the group is"
+)
+_HIDDEN_BY_CELLS = (
+    "k and the re-identification risk are about the rows with equal cells in the generalized tables, where people are "
+    "looked for; everything else is about the groups of the sensitive values"
+)
 _IN_WORDS = {
     "ell": "l",
     "distinct_ell": "distinct l",
@@ -393,7 +401,8 @@ class Verification:
 
     `ell`, `distinct_ell`, `entropy_ell`, `alpha` and `t` are numbers if there is one sensitive column, mappings by
     column if there are several, and None if there is none. `columns` has everything, by column. `subject` is what a
-    release says that it is, and None for a table.
+    release says that it is, and None for a table. `k` and `risk` are None for a release that shows the exact
+    quasi-identifiers of everybody, and those of its generalized tables where sensitive values are published apart.
     """
 
     n_tuples: int
@@ -401,7 +410,7 @@ class Verification:
     quasi: tuple[str, ...]
     smallest: WorstGroup
     columns: Mapping[str, Achieved]
-    risk: Risk
+    risk: Risk | None
     checks: tuple[Check, ...] = ()
     counting: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -413,9 +422,9 @@ class Verification:
         return verdict_of(self)
 
     @property
-    def k(self) -> int:
-        """The size of the smallest group."""
-        return self.smallest.size
+    def k(self) -> int | None:
+        """The number of rows that look alike, at least; None where exact quasi-identifiers are published."""
+        return None if self.risk is None else self.smallest.size
 
     @property
     def average_size(self) -> Fraction:
@@ -463,6 +472,18 @@ class Verification:
         """Whether every threshold that was asked for is kept; None if none was."""
         return all(check.holds for check in self.checks) if self.checks else None
 
+    def hidden_by(self, tables: Sequence[Verification]) -> Verification:
+        """The same, with k and the risk from the tables whose cells hide people, if groups are counted in others.
+
+        They are those of the table that hides people least.
+        """
+        worst = max(tables, key=lambda one: (1 / Fraction(one.smallest.size), Fraction(one.n_groups, one.n_tuples)))
+        return replace(self, smallest=worst.smallest, risk=worst.risk, counting=(*self.counting, _HIDDEN_BY_CELLS))
+
+    def exposed(self) -> Verification:
+        """The same, without k and the risk, where exact quasi-identifiers are published, so that groups hide nobody."""
+        return replace(self, risk=None, counting=(*self.counting, _EXPOSED))
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data, ready for JSON."""
         return {
@@ -473,7 +494,7 @@ class Verification:
             "quasi": list(self.quasi),
             "k": {"value": self.k, "group": _group(self.smallest)},
             "sensitive": {name: column.to_dict() for name, column in self.columns.items()},
-            "risk": self.risk.to_dict(),
+            "risk": self.risk and self.risk.to_dict(),
             "holds": self.holds,
             "checks": [check.to_dict() for check in self.checks],
             "counting": list(self.counting),
@@ -486,7 +507,8 @@ class Verification:
             for name, column in self.columns.items()
         )
         return (
-            f"Verification({counted(self.n_tuples, 'record')} in {counted(self.n_groups, 'group')}, k={self.k}"
+            f"Verification({counted(self.n_tuples, 'record')} in {counted(self.n_groups, 'group')}"
+            f"{'' if self.k is None else f', k={self.k}'}"
             f"{('; ' if of else '')}{of})"
         )
 
@@ -494,11 +516,11 @@ class Verification:
         lines = [
             f"{counted(self.n_tuples, 'record')}, quasi-identifiers {', '.join(self.quasi)}",
             line("groups", f"{self.n_groups:,}", f"{float(self.average_size):,.2f} records each on average"),
-            line("smallest group, k", f"{self.k:,}", str(self.smallest)),
+            line("smallest group" + ", k" * (self.k is not None), f"{self.smallest.size:,}", str(self.smallest)),
         ]
         for column in self.columns.values():
             lines += column._lines()
-        lines += self.risk._lines()
+        lines += [] if self.risk is None else self.risk._lines()
         if self.checks:
             lines += ["", "asked for", *(line for check in self.checks for line in check._lines())]
         lines += ["", "how it was counted", *(f"  {line}" for line in (*self.counting, *self.notices))]

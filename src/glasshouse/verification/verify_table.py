@@ -177,6 +177,7 @@ def verify_table(
     designated: Mapping[str, Sequence[Any]] | None = None,
     distance: Distance | Mapping[str, Distance] | None = None,
     suppressed: Sequence[Any] = SUPPRESSED,
+    suppressed_in: Sequence[str] | None = None,
     population: int | None = None,
     risk_threshold: Number = Fraction(1, 5),
     notices: Sequence[str] = (),
@@ -187,7 +188,8 @@ def verify_table(
     """Verify an Arrow table as it is: see `glasshouse.verify`; columns of any type, also dictionaries.
 
     With ``brief`` only what was asked is decided, and not what the sensitive columns achieve beyond it. The cells of
-    ``sets`` are sets of values, and what is asked is asked of every single value.
+    ``sets`` are sets of values, and what is asked is asked of every single value. Only columns of ``suppressed_in``
+    have suppressed cells, or all columns if it is None; in others a star is a value.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"q": ["a", "b", "a", "b"], "d": ["x", "y", "x", "y"]})
@@ -212,6 +214,7 @@ def verify_table(
         {name: encode(name, table.column(name)) for name in (*names, *others)}, missing
     )
     division = divide([columns[name] for name in names])
+    marks = {name: suppressed if suppressed_in is None or name in suppressed_in else () for name in columns}
     checks = _check_sizes(division, limits.get("k", {}).get(None))
     achieved: dict[str, Achieved] = {}
     notes = (
@@ -228,7 +231,7 @@ def verify_table(
             taxonomy=(taxonomies or {}).get(name),
             designated=(designated or {}).get(name),
             distance=distance if distance is None or isinstance(distance, str) else distance.get(name),
-            suppressed=suppressed,
+            suppressed=marks[name],
             of_sets=name in sets,
         )
         if not brief:
@@ -244,7 +247,7 @@ def verify_table(
         columns=achieved,
         risk=risk_of(division.sizes, fraction("risk_threshold", risk_threshold), people),
         checks=tuple(checks),
-        counting=(*_counting(columns, division, suppressed), *notes),
+        counting=(*_counting(columns, division, marks), *notes),
         notices=tuple(notices),
     )
 
@@ -279,21 +282,20 @@ def _check_sizes(division: Division, k: int | None) -> list[Check]:
     return [check(division, f"k = {k:,}", None, division.sizes < k, -division.sizes.astype(float))]
 
 
-def _counting(columns: Mapping[str, Coded], division: Division, suppressed: Sequence[Any]) -> list[str]:
-    """Say how missing values and suppressed cells were counted."""
+def _counting(columns: Mapping[str, Coded], division: Division, marks: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Say how missing values and suppressed cells were counted; ``marks`` says by column what stands in the latter."""
     gaps = {name: int(column.missing.sum()) for name, column in columns.items()}
-    hidden = {name: suppressed_codes(column, suppressed) for name, column in columns.items()}
+    hidden = {name: suppressed_codes(column, marks[name]) for name, column in columns.items()}
     blanks = {
         name: int(np.isin(columns[name].codes, codes).sum()) if len(codes) else 0 for name, codes in hidden.items()
     }
     lines = ["a group consists of the rows with equal values in all quasi-identifiers; every row counts as one person"]
-    for what, counts in (("missing values", gaps), ("suppressed cells", blanks)):
+    for what, counts, which in (
+        ("missing values", gaps, "those of a column"),
+        ("suppressed cells", blanks, "those that are written alike"),
+    ):
         listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-        each = (
-            f"in {listed}; those that are written alike count as one value, which differs from every other value"
-            if listed
-            else "none"
-        )
+        each = f"in {listed}; {which} count as one value, which differs from every other value" if listed else "none"
         lines.append(f"{what}: {each}")
     entirely = _entirely(division, hidden)
     if entirely:

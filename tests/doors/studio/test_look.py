@@ -164,6 +164,23 @@ def test_without_a_release_an_auditor_counts_a_table_that_is_dropped_on_the_page
         assert "zip=476** (2 records)" in shown
 
 
+def test_an_auditor_of_exact_quasi_identifiers_is_shown_no_k_and_no_risk(place: Path, tmp_path: Path) -> None:
+    table = gh.synthetic.hospital(200, seed=1)
+    gh.publish(table, principle=gh.LDiversity(3), recoding="anatomy").save(tmp_path / "release")
+    with opened_alone(place / "out" / "release") as served, served.client() as client:
+        shown = []
+        for path in (tmp_path, place / "out"):
+            client.post("/look/auditor/verify", data={"path": str(path / "release")})
+            served.settle("look-folder")
+            shown.append(client.get("/look/auditor").text)
+    exact, coarse = shown
+
+    for words in ("k, the smallest group", "Risk that a person is found"):
+        assert words in coarse
+        assert words not in exact
+    assert "k and the re-identification risk are not given" in exact
+
+
 def test_a_release_that_was_changed_is_refused_in_words(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "out" / "release", tmp_path / "release")
     manifest = tmp_path / "release" / "datapackage.json"

@@ -247,6 +247,16 @@ def test_a_condition_that_divides_masked_values_is_refused(condition: str) -> No
         asked(of_masked_codes(), condition)
 
 
+def test_a_value_that_is_a_star_alone_masks_nothing() -> None:
+    codes = ["*", "F10", "F11", "E11", "G20"]
+    columns = {"age": [20 + i % 9 for i in range(60)], "icd": [codes[i % 5] for i in range(60)]}
+    table = gh.read(columns, quasi=["age"], sensitive="icd", accept=["missing-words"])
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
+    counts = {"LIKE 'F%'": 24, "NOT LIKE 'F%'": 36, "LIKE '*%'": 12, "= '*'": 12, ">= 'F'": 36}
+
+    assert {asks: asked(made, f"icd {asks}").only.value for asks in counts} == counts
+
+
 def test_a_median_of_whole_numbers_that_are_stored_as_decimals_is_one_of_them() -> None:
     columns = {
         "years": [None if i % 10 == 0 else float(i % 30) for i in range(300)],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.journeys.recheck import verify_release
+from glasshouse.journeys.recheck import verify_parts, verify_release, verify_stream
 from glasshouse.principles.background_sensitive import prevents_breach, prevents_growth
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
 from tests.rooms.release.kinds import ALL, of_kind, write
@@ -144,6 +146,105 @@ def test_a_number_of_tuples_that_the_tables_do_not_have_does_not_hold() -> None:
     release = of_kind("boxes")
 
     assert failing(replace(release, n_tuples=41)) == ["as many records as the release says"]
+
+
+def shuffled(table: pa.Table) -> pa.Table:
+    order = list(range(table.num_rows))
+    random.Random(1).shuffle(order)
+    return table.take(order)
+
+
+def people(numbers: Any, **options: Any) -> gh.Microdata:
+    columns = {
+        "id": list(numbers),
+        "age": [20 + i * 7 % 31 for i in numbers],
+        "city": ["abc"[i % 3] for i in numbers],
+        "ill": [options.get("values", "stuvwxy")[i % len(options.get("values", "stuvwxy"))] for i in numbers],
+    }
+    accepted = {"accept": options["accept"]} if "accept" in options else {}
+    return gh.read(columns, identifier="id", quasi=["age", "city"], sensitive="ill", **accepted)
+
+
+ORDERED = {
+    "boxes": (gh.Boxes(), "data"),
+    "anatomy": (gh.Anatomy(), "qit"),
+    "values of anatomy": (gh.Anatomy(), "st"),
+    "permutation": (gh.Permutation(), "data"),
+    "angel": (gh.Angel(k=2), "gt"),
+    "marginals": (gh.Angel(k=2, marginals=(("age", "ill"), ("age", "city"))), "gt_2"),
+}
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("name", ORDERED)
+def test_rows_in_another_order_are_noticed_though_every_sum_is_true(name: str, format: str, tmp_path: Path) -> None:
+    """The r-th person of a group may stand where the r-th value of the group does: all counts are as promised."""
+    recoding, table = ORDERED[name]
+    release = gh.publish(people(range(90)), principle=gh.LDiversity(ell=3), recoding=recoding)
+    changed = replace(release, tables={**release.tables, table: shuffled(release.tables[table])})
+    for made in (release, changed):  # with true sums
+        folder = tmp_path / str(made is release)
+        made.save(folder, format=format)
+        for place in (folder, shutil.make_archive(str(folder), "zip", folder)):
+            found = gh.verify(place)
+            assert found.holds is (made is release)
+            told = f"the rows of the table {table!r} are not in ascending order"
+            assert (told in found.verdict) is (made is changed)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_people_who_left_are_in_the_order_of_their_cells(format: str, tmp_path: Path) -> None:
+    first = {"principle": gh.LDiversity(ell=3), "recoding": "anatomy", "edition": 1}
+    gh.publish(people(range(90)), out=tmp_path / "1", **first)
+    release = gh.publish(people(range(20, 150)), after=tmp_path / "1", out=tmp_path / "2", edition=2)
+    assert release.left is not None
+    assert gh.verify(tmp_path / "2").holds
+
+    replace(release, left=shuffled(release.left)).save(tmp_path / "r", format=format)
+    assert "the rows of the table 'left' are not in ascending order" in gh.verify(tmp_path / "r").verdict
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Permutation()])
+def test_k_and_the_risk_are_not_claimed_where_quasi_identifiers_are_exact(recoding: Any, tmp_path: Path) -> None:
+    release = gh.publish(people(range(90)), principle=gh.LDiversity(ell=3), recoding=recoding, out=tmp_path / "out")
+    (table,) = (table for table in release.tables.values() if "age" in table.column_names)
+    assert gh.verify(table, quasi=["age", "city"]).k == 1  # so somebody can be recognised
+
+    release.save(tmp_path / "r")
+    for found in (gh.verify(release), verify_stream(tmp_path / "r")):
+        told = found.to_dict()
+        assert found.holds
+        assert (found.k, found.risk, told["k"]["value"], told["risk"]) == (None, None, None, None)
+        assert found.smallest.size >= 3
+        assert not any(word in str(found) for word in ("smallest group, k", "prosecutor", "marketer"))
+        assert "k=" not in repr(found)
+        assert any(said.startswith("k and the re-identification risk are not given") for said in found.counting)
+    achieved = json.loads((tmp_path / "out" / "audit" / "report.json").read_text())["achieved"]
+    assert (achieved["k"]["value"], achieved["risk"]) == (None, None)
+
+
+def test_k_and_the_risk_of_angel_are_those_of_its_generalized_table(tmp_path: Path) -> None:
+    release = gh.publish(people(range(90)), principle=gh.LDiversity(ell=5), recoding=gh.Angel(k=2))
+    cells = gh.verify(release.tables["gt"], quasi=["age", "city"])
+    assert cells.k is not None
+    assert cells.k < 5
+
+    release.save(tmp_path / "r")
+    for found in (gh.verify(release), verify_stream(tmp_path / "r"), verify_parts(tmp_path / "r", in_turn)):
+        assert (found.k, found.risk) == (cells.k, cells.risk)
+        assert any(said.startswith("k and the re-identification risk are about the rows") for said in found.counting)
+
+
+def in_turn(function: Any, items: list[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Boxes(), gh.Angel(), gh.Permutation()])
+def test_a_star_among_sensitive_values_is_not_counted_as_suppressed(recoding: Any) -> None:
+    table = people(range(90), values="*stuv", accept=["missing-words"])
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=recoding)
+
+    assert "suppressed cells: none" in gh.verify(release).counting
 
 
 def test_buckets_below_k_are_noticed() -> None:

@@ -368,13 +368,22 @@ def test_the_salaries_of_li_et_al_are_as_close_as_printed() -> None:
     assert Fraction(int(excess[1]), 3 * 9 * scale) == Fraction(1, 6)
 
 
+def test_missing_values_that_are_written_in_two_ways_are_said_to_be_one_value(tmp_path: Any) -> None:
+    (tmp_path / "t.csv").write_text("age,s\n,x\nNA,y\n20-29,x\n20-29,y\n")
+    found = verify(tmp_path / "t.csv", quasi=["age"], sensitive="s")
+
+    assert found.n_groups == 2
+    (said,) = (line for line in found.counting if line.startswith("missing values"))
+    assert said.endswith("in age (2); those of a column count as one value, which differs from every other value")
+
+
 def test_empty_text_missing_and_suppressed_are_three_values() -> None:
     found = verify(pa.table({"q": ["", None, "*", ""]}), quasi=["q"])
 
     assert (found.n_groups, found.k) == (3, 1)
     assert (
-        "missing values: in q (1); those that are written alike count as one value, "
-        "which differs from every other value" in found.counting
+        "missing values: in q (1); those of a column count as one value, which differs from every other value"
+        in found.counting
     )
     assert (
         "suppressed cells: in q (1); those that are written alike count as one value, "
@@ -669,8 +678,7 @@ def test_the_report_prints_and_turns_into_json() -> None:
         "FAILS  k = 2",
         "journalist",
         "pay contains amounts",
-        "missing values: in disease (1); those that are written alike count as one value, "
-        "which differs from every other value",
+        "missing values: in disease (1); those of a column count as one value, which differs from every other value",
     ):
         assert words in text
     assert not found.holds

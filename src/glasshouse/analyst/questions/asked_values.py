@@ -22,6 +22,7 @@ import numpy as np
 from glasshouse.analyst.questions.question import Like, Not, Test
 from glasshouse.errors import DomainError, InputError, near_text
 from glasshouse.microdata.domains import few, text_of
+from glasshouse.release.layout import FOREIGN
 from glasshouse.sql_names import sql_name
 from glasshouse.supports.axes import NodeSupport
 from glasshouse.supports.evidence import seats_of
@@ -205,12 +206,20 @@ class _Settling:
         """Whether a sensitive column has values whose ends are masked, such as ``F10.*``."""
         evidence = self.evidence
         sensitive = evidence.home_of(column) in evidence.release.recipe.sensitive
-        return sensitive and any(text_of(value).endswith("*") for value in evidence.sensitive_values(column))
+        return sensitive and any(self._has_mask(text_of(value)) for value in evidence.sensitive_values(column))
+
+    def _has_mask(self, text: str) -> bool:
+        """Whether the end of a text was replaced by stars before it was published.
+
+        Stars alone are a value like any other, because sensitive values are published as they were; in the table of
+        another tool they stand for any text.
+        """
+        return text.endswith("*") and (text.strip("*") != "" or self.evidence.release.layout is FOREIGN)
 
     def _of_masked(self, column: str, has: Callable[[str], bool], has_all: Callable[[str], bool | None]) -> ValueSet:
         """The values asked about, of which some are masked; refused if only some texts behind a mask may be meant."""
         texts = [text_of(value) for value in self.evidence.sensitive_values(column) if value is not None]
-        found = {text: has_all(text.rstrip("*")) if text.endswith("*") else has(text) for text in texts}
+        found = {text: has_all(text.rstrip("*")) if self._has_mask(text) else has(text) for text in texts}
         divided = [text for text, whole in found.items() if whole is None]
         if divided:
             raise InputError(

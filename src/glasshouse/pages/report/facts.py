@@ -178,7 +178,7 @@ def _findable_in_files(made: PublishedFile) -> list[dict[str, Any]]:
                 counted = count_stream(
                     opened.batches, {name: own}, quasi=own, sensitive=(), asked=lambda _: ()
                 ).verification
-                found.append(_found(name, own, counted.n_groups, counted.k, counted.risk))
+                found.append(_of_cells(name, own, counted))
         found[-1]["exact"] = False
     return found
 
@@ -295,9 +295,14 @@ def _findable(release: Release) -> list[dict[str, Any]]:
             found.append(_found(name, own, len(sizes), int(sizes.min()), risk_of(sizes, _FIFTH, None)))
         else:
             counted = verify_table(table, quasi=own, brief=True, risk_threshold=_FIFTH)
-            found.append(_found(name, own, counted.n_groups, counted.k, counted.risk))
+            found.append(_of_cells(name, own, counted))
         found[-1]["exact"] = release.layout.exact
     return found
+
+
+def _of_cells(table: str, quasi: list[str], counted: Verification) -> dict[str, Any]:
+    assert counted.risk is not None, "of rows with equal cells"
+    return _found(table, quasi, counted.n_groups, counted.smallest.size, counted.risk)
 
 
 def _found(table: str, quasi: list[str], n_groups: int, k: int, risk: Risk) -> dict[str, Any]:
