@@ -71,6 +71,9 @@ class Evidence:
     # release carries is known without
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    # of cells of which nobody knows which values exist, the least (0) or the largest (1) share that a set of values may
+    # have; if None, a set that is part of such a cell is refused
+    extreme: int | None = None
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
     _published: dict[str, Published] = field(default_factory=dict, init=False)
     _several: dict[tuple[str, ...], Published] = field(default_factory=dict, init=False)
@@ -318,7 +321,11 @@ class Evidence:
 
     def shares(self, seats: Seats, attribute: str, values: ValueSet) -> NDArray[np.float64]:
         """How likely a record of each seat has one of the values."""
-        by_cell = np.array([support.share(values) for support in self.supports(seats, attribute)])
+        supports = self.supports(seats, attribute)
+        if self.extreme is None:
+            by_cell = np.array([support.share(values) for support in supports])
+        else:
+            by_cell = np.array([support.extremes(values)[self.extreme] for support in supports])
         shares: NDArray[np.float64] = by_cell[seats.of_seat[seats.quasi.index(attribute)]]
         return shares
 

@@ -162,7 +162,12 @@ class GroupingColumn:
 
         Whole numbers and days are handled as ranges, so that wide cells cost no more than narrow ones.
         """
-        supports = [support.spelled_out for support in supports]
+        if any(support.is_open for support in supports):
+            raise InputError(
+                f"GROUP BY {name} is not possible, because some of its cells end in stars, and the release does not "
+                "say which texts they stand for: ask for one beginning at a time, with WHERE, as it is published, or "
+                f"give all values of the column in their order (ordered={{{name!r}: [...]}})"
+            )
         spans = [span for support in supports if (span := _span(support, kind)) is not None]
         listed = [support.listed() for support in supports if _span(support, kind) is None]
         if any(high - low >= most for low, high in spans) or any(own is None or len(own) > most for own in listed):

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CellSupports", "Endless", "Listed", "OrMissing", "Prefix", "Span", "Support", "number_of", "value_at"]
 
-_MOST_STARS = 300  # beyond it no float can count what the stars stand for
+_MOST_STARS = 300  # beyond it nobody lists all that the stars stand for
 _MOST_LISTED_STARS = 5
 _CONSEQUENCE = (
     "The answer would leave out these records: give the taxonomy or the order of the column (taxonomies=, "
@@ -67,6 +67,20 @@ class Support(ABC):
     @abstractmethod
     def listed(self) -> Sequence[Any] | None:
         """The values one by one, where they can be listed."""
+
+    def extremes(self, values: ValueSet) -> tuple[float, float]:
+        """The least and the largest share that may be in a set; they differ where nobody knows which values exist."""
+        share = self.share(values)
+        return share, share
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody knows which of the values exist, so that the share of some of them may be anything."""
+        return False
+
+    def unknown(self) -> InputError:
+        """The error if a question depends on which of the values exist."""
+        raise AssertionError(self)
 
     @property
     def spelled_out(self) -> Support:
@@ -231,44 +245,47 @@ class Endless(Support):
 
 @dataclass(frozen=True, slots=True)
 class Prefix(Support):
-    """Texts with the same beginning, followed by a given number of digits: ``476**``.
+    """Texts with the same beginning, followed by a given number of digits or other characters: ``476**``.
 
-    If the column shows other characters than digits, nobody can say how many texts there are behind the stars: a
-    question about some of them is refused.
+    Nobody says which of them exist, so the share of some of them may be anything: a question is answered if it includes
+    all of them or none of them. `extremes` says what is possible.
 
     >>> from glasshouse.supports.value_sets import ValueSet
-    >>> Prefix("476", 2).share(ValueSet.of(["47601", "47602", "10001"]))
-    0.02
+    >>> Prefix("476", 2).extremes(ValueSet.of(["47601", "10001"])), Prefix("476", 2).share(ValueSet.of(["10001"]))
+    ((0.0, 1.0), 0.0)
     """
 
     start: str
     stars: int
     digits: bool = True
     name: str = ""
+    shown: tuple[Support, ...] | None = None  # what other cells stand for, if this one is ``*`` and stands for them all
+
+    @property
+    def is_open(self) -> bool:
+        """Always: of the texts with one beginning some may not exist."""
+        return True
 
     def share(self, values: ValueSet) -> float:
-        """The share of the set's texts with this beginning among all such texts."""
-        pieces = values.pieces()
-        if not isinstance(pieces, Listing):  # a range of texts
-            return self._share_of_a_range(values)
-        inside = {text for text in map(text_of, pieces.values) if self.covers(text)}
-        if inside and not self.digits:
-            raise self._unknown()
-        full = sum(len(text) == len(self.start) + self.stars and text[len(self.start) :].isdigit() for text in inside)
-        share = full / 10**self.stars if self.stars <= _MOST_STARS else 0.0
-        return 1 - share if pieces.cofinite else share
+        """1 or 0 if the set contains all or none of the texts; refused otherwise."""
+        least, most = self.extremes(values)
+        if least < most:
+            raise self.unknown()
+        return least
 
-    def _share_of_a_range(self, values: ValueSet) -> float:
-        """The share of a range of texts: texts with one beginning are adjacent, so all, none or some are in it."""
+    def extremes(self, values: ValueSet) -> tuple[float, float]:
+        """1 and 1, or 0 and 0, if the set contains all or none of the texts; 0 and 1 otherwise."""
+        pieces = values.pieces()
+        if isinstance(pieces, Listing):
+            inside = {text for text in map(text_of, pieces.values) if self.covers(text)}
+            full = sum(
+                len(text) == len(self.start) + self.stars and text[len(self.start) :].isdigit() for text in inside
+            )
+            every = self.digits and self.stars <= _MOST_STARS and full == 10**self.stars
+            least, most = float(every), float(bool(inside))
+            return (1 - most, 1 - least) if pieces.cofinite else (least, most)
         extent = ValueSet.between(self.start, self.start + chr(0x10FFFF))
-        if not (extent & values).has_values:
-            return 0.0
-        if not (extent & ~values).has_values:
-            return 1.0
-        texts = self.listed()
-        if texts is None:
-            raise self._unknown()
-        return sum(text in values for text in texts) / len(texts)
+        return float(not (extent & ~values).has_values), float((extent & values).has_values)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
         """Nothing: texts have no moments."""
@@ -278,23 +295,27 @@ class Prefix(Support):
         """Whether a text begins so and is no longer than the cell."""
         return text.startswith(self.start) and len(text) <= len(self.start) + self.stars
 
-    def listed(self) -> Sequence[Any] | None:
-        """All that begin so and go on with digits; nothing where there are too many, or other characters."""
-        if not self.digits or self.stars > _MOST_LISTED_STARS:
-            return None
-        return [f"{self.start}{number:0{self.stars}}" for number in range(10**self.stars)]
+    def listed(self) -> None:
+        """Nothing: nobody knows which of the texts exist."""
+        return
 
     @property
     def spelled_out(self) -> Support:
-        """All texts with this beginning, if they can be listed."""
-        texts = self.listed()
-        return self if texts is None else Listed(tuple(texts))
+        """All that begin so and go on with digits; the same where there are too many, or other characters."""
+        if self.shown is not None:
+            found = [support.spelled_out.listed() for support in self.shown]
+            known = dict.fromkeys(value for own in found for value in own or () if value is not None)
+            return self if any(own is None for own in found) else Listed(tuple(known))
+        if not self.digits or self.stars > _MOST_LISTED_STARS:
+            return self
+        return Listed(tuple(f"{self.start}{number:0{self.stars}}" for number in range(10**self.stars)))
 
-    def _unknown(self) -> InputError:
+    def unknown(self) -> InputError:
+        """The error if it matters which texts exist."""
         return InputError(
-            f"column {self.name!r} has cells whose stars may cover too many texts: ask a question that "
-            "includes either all values of such a cell or none of them, or give all values of the column in their "
-            f"order (ordered={{{self.name!r}: [...]}})"
+            f"column {self.name!r} has cells that end in stars, and the release does not say which texts they stand "
+            "for: ask a question that includes either all texts of such a cell or none of them, or give all values of "
+            f"the column in their order (ordered={{{self.name!r}: [...]}})"
         )
 
 
@@ -305,13 +326,26 @@ class OrMissing(Support):
     support: Support
 
     @property
+    def is_open(self) -> bool:
+        """Whether nobody knows which values other than missing exist."""
+        return self.support.is_open
+
+    @property
     def _weight(self) -> float:
         values = self.support.listed()
         return 0.5 if values is None else 1 / (len(values) + 1)
 
     def share(self, values: ValueSet) -> float:
         """The share in a set, with the missing value included."""
-        return (1 - self._weight) * self.support.share(values) + self._weight * (None in values)
+        share, missing = self.support.share(values), float(None in values)
+        if self.is_open and share != missing:
+            raise self.support.unknown()
+        return (1 - self._weight) * share + self._weight * missing
+
+    def extremes(self, values: ValueSet) -> tuple[float, float]:
+        """The least and the largest share that may be in a set; missing is one more value that may or may not occur."""
+        shares = (*self.support.extremes(values), float(None in values)) if self.is_open else (self.share(values),)
+        return min(shares), max(shares)
 
     def moments(self, values: ValueSet) -> tuple[float, float]:
         """The moments over a set; a missing value contributes 0."""
@@ -487,6 +521,8 @@ class CellSupports:
             return Listed(tuple(self._ordered))
         if self._is_measured:
             return self._all_of(supports)
+        if any(support.is_open for support in supports):
+            return self._any_text(supports)
         found: dict[Any, None] = {}
         for support in supports:
             values = support.listed()
@@ -494,6 +530,13 @@ class CellSupports:
                 return Endless(self.name)
             found.update(dict.fromkeys(values))
         return Listed(tuple(found)) if found else Endless(self.name)
+
+    def _any_text(self, supports: Sequence[Support]) -> Support:
+        """All texts that are no longer than those of the column, which ends some of its cells in stars."""
+        stars = max(len(cell.start) + cell.stars for cell in self._read_cells if isinstance(cell, Starred))
+        every = Prefix("", stars, self._shows_digits, self.name, tuple(supports))
+        gaps = any(support.extremes(ValueSet.of([None]))[1] for support in supports)
+        return OrMissing(every) if gaps else every
 
     def _all_of(self, supports: Sequence[Support]) -> Support:
         """From the least to the most of some cells of numbers, dates or times."""

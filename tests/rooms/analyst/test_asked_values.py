@@ -218,6 +218,70 @@ def test_a_node_of_a_rule_by_prefixes_stands_for_all_texts_below_it(carry: Any) 
     assert "no published cell" in nowhere.notes[0]
 
 
+CODES = ["01067", "01069", "04103", "20095"]
+
+
+def of_prefixes(n: int = 400) -> tuple[list[str], gh.Release]:
+    """Codes of which the publisher shows beginnings: all of them, or of some only ``*``."""
+    codes = [CODES[(i * i + i // 7) % 4] for i in range(n)]
+    columns = {"age": [i * 13 % 60 for i in range(n)], "zip": codes, "ill": [f"v{i % 5}" for i in range(n)]}
+    trees = {"zip": gh.Taxonomy.prefix(length=5), "age": gh.Taxonomy.intervals(width=10)}
+    table = gh.read(columns, quasi=["age", "zip"], sensitive="ill", taxonomies=trees)
+    return codes, gh.publish(table, principle=gh.LDiversity(4), recoding=gh.Taxonomies(), source=gh.Source.seeded(1))
+
+
+@pytest.mark.parametrize("model", ["learned", "uniform"])
+@pytest.mark.parametrize("condition", ["zip = '20095'", "zip LIKE '01%'", "zip <> '01067'", "zip >= '04103'"])
+def test_a_count_of_codes_behind_stars_may_be_anything_up_to_all_people_of_these_cells(
+    model: str, condition: str
+) -> None:
+    codes, release = of_prefixes()
+    cells = release.data.column("zip").to_pylist()
+    assert any(cell.endswith("*") for cell in cells)
+    fits = {
+        "zip = '20095'": lambda code: code == "20095",
+        "zip LIKE '01%'": lambda code: code.startswith("01"),
+        "zip <> '01067'": lambda code: code != "01067",
+        "zip >= '04103'": lambda code: code >= "04103",
+    }[condition]
+
+    found = gh.query(release, f"SELECT COUNT(*) WHERE {condition}", model=model)
+    some = [[fits(code) for code in CODES if code.startswith(cell.rstrip("*"))] for cell in cells]
+    low, high = found.interval
+    assert low <= sum(map(all, some)) <= sum(map(fits, codes)) <= high <= len(codes)
+    assert "which texts they stand for" in found.notes[0]
+    assert gh.query(release, "SELECT COUNT(*) WHERE zip = '*****'", model=model).interval == (400, 400)
+
+
+def test_counts_of_codes_behind_stars_count_nobody_twice_and_answer_row_by_row() -> None:
+    codes, release = of_prefixes()
+    either = gh.query(release, "SELECT COUNT(*) WHERE zip = '20095' OR age < 30").interval
+    below = gh.query(release, "SELECT COUNT(*) WHERE age < 30", model="uniform").value
+    assert either[0] <= below <= either[1] <= len(codes) + 1e-9
+    rows = gh.query(release, "SELECT ill, COUNT(*) WHERE zip = '20095' GROUP BY ill").to_pandas()
+    assert (rows["count low"] <= 20).all()
+    assert (rows["count high"] >= 20).all()
+    share = gh.query(release, "SELECT AVG(CASE WHEN zip = '20095' THEN 1 ELSE 0 END)").interval
+    assert share[0] <= codes.count("20095") / len(codes) <= share[1]
+
+
+@pytest.mark.parametrize("measure", ["AVG(age)", "SUM(age)", "MEDIAN(age)", "SUM(age) FILTER (WHERE zip = '01069')"])
+def test_sums_of_people_with_codes_behind_stars_are_refused(measure: str) -> None:
+    _, release = of_prefixes()
+    where = "" if "FILTER" in measure else " WHERE zip = '20095'"
+    with pytest.raises(gh.InputError, match="which texts they stand for"):
+        gh.query(release, f"SELECT {measure}{where}")
+    with pytest.raises(gh.InputError, match="GROUP BY zip is not possible"):
+        gh.query(release, "SELECT zip, COUNT(*) GROUP BY zip")
+
+
+def test_codes_that_are_given_are_counted_as_equally_likely() -> None:
+    _, release = of_prefixes()
+    found = gh.query(release, "SELECT COUNT(*) WHERE zip = '20095'", model="uniform", ordered={"zip": CODES})
+    assert 0 < found.error < 20
+    assert not found.notes
+
+
 def of_masked_codes() -> gh.Release:
     codes = ["F10.1", "F10.2", "F11.0", "E11.5", "E12.0", "E"]
     columns = {"age": [20 + i % 9 for i in range(60)], "icd": [codes[i % 6] for i in range(60)]}

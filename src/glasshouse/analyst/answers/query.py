@@ -15,6 +15,7 @@ from glasshouse.analyst.answers.estimates import Amounts, Dealt, Estimate, Summe
 from glasshouse.analyst.answers.joint_answers import joint_estimates
 from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import EVEN, LearnedTotals, learned_totals
+from glasshouse.analyst.answers.possible_counts import check_sums, possible_counts
 from glasshouse.analyst.answers.presence import Presence
 from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
@@ -138,9 +139,12 @@ def query(
         notes = (*notes, _AS_OF.format(editions[-1].label), *_left_out(editions))
     else:
         notes = (*notes, *_left_out([release]))
-    answer = composite_answer(
-        evidence, question, lambda one: answer_question(evidence, one, model, labels, weighted=weighted)
-    )
+    check_sums(evidence, question)
+
+    def ask(own: Evidence, one: Question, by: str) -> Answer:
+        return answer_question(own, one, by, labels, weighted=weighted)
+
+    answer = composite_answer(evidence, question, lambda one: possible_counts(evidence, one, model, ask))
     return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
 
 
@@ -434,21 +438,8 @@ class _Asked:
         if learned is not None and learned.population.fitted.is_used:
             apart = set(published.columns) <= set(question.group_by)
             notes += separation_notes(learned.population.seen, learned.population.values, dealt, every_value=apart)
-        return cls(
-            evidence,
-            question,
-            published,
-            seats,
-            values,
-            terms,
-            columns,
-            dealt,
-            of_class,
-            learned,
-            notes,
-            weighting,
-            presence,
-        )
+        told = (learned, notes, weighting, presence)
+        return cls(evidence, question, published, seats, values, terms, columns, dealt, of_class, *told)
 
     @property
     def model(self) -> str:
@@ -634,6 +625,8 @@ class _Asked:
             for a in np.flatnonzero(self.of_class[:, t]).tolist():
                 mean[:, a] += first
                 product[:, :, a] += second
+        if self.evidence.extreme and self.weighting is None:  # people who may be of several terms count once
+            mean, product = np.minimum(mean, 1.0), np.minimum(product, 1.0)
         if self.presence is not None:
             share = self.presence.share[self._some(fixed)]
             mean, product = mean * share, product * share * share

@@ -197,7 +197,7 @@ class _Settling:
         known = frozenset(members.domain.texts) - {None} if members is not None else self._known(column)
         if known is not None:
             return known
-        listed = [support.listed() for support in self._supports(column)]
+        listed = [support.spelled_out.listed() for support in self._supports(column)]
         if any(values is None for values in listed):
             return None
         return frozenset(text_of(value) for values in listed for value in values or () if value is not None)
@@ -264,7 +264,7 @@ class _Settling:
         unseen = []
         for text in asked:
             if text in nodes:
-                if not any(support.share(nodes[text]) > 0 for support in self._supports(column)):
+                if not any(support.extremes(nodes[text])[1] for support in self._supports(column)):
                     unseen.append(text)
                 continue
             if known is not None and text not in known and text not in below:
@@ -403,7 +403,7 @@ def _touches(support: Support, values: ValueSet) -> bool:
     if isinstance(support, OrMissing) and None in values:
         return True
     if not isinstance(inner, Span) or inner.kind in ("integer", "date"):  # whole numbers and days are counted
-        return inner.share(values) > 0
+        return inner.extremes(values)[1] > 0
     for low, high, _, _ in values.intervals():
         start = inner.low if low is None else number_of(low, inner.kind)
         stop = inner.high if high is None else number_of(high, inner.kind)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Possible counts: answers that depend on which values exist behind the stars of cells such as ``476**``.
+
+The release does not say which texts begin so, and how many people have each. A count of people with one of them lies
+between two others: if nobody of such a cell is counted, and if everybody is. What other cells decide is the same in
+both. The interval goes from the one to the other, and the estimate is the middle. Both are by the papers' estimator:
+what is learned of a release knows no more of the texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.questions.question import And, Not, Test
+from glasshouse.analyst.statistics.range_measure import between_ends
+from glasshouse.errors import InputError
+from glasshouse.supports.evidence import seats_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from glasshouse.analyst.answers.answer_rows import Answer
+    from glasshouse.analyst.questions.question import Condition, Question
+    from glasshouse.supports.evidence import Evidence
+
+__all__ = ["check_sums", "possible_counts"]
+
+_NOBODY: Final = Estimate(0.0, 0.0, 0.0, 0.0)
+_OPEN: Final = (
+    "cells of {column!r} end in stars, and the release does not say which texts they stand for. The condition is true "
+    "for only some of these texts, so the interval goes from the count without the people of such cells to the count "
+    "with all of them, and the estimate is the middle. Ask for cells as they are published, such as {example!r}, or "
+    "give all values of the column in their order (ordered={{{column!r}: [...]}})"
+)
+
+
+def check_sums(evidence: Evidence, question: Question) -> None:
+    """Refuse sums, averages and quantiles of people of whom the release does not say which they are."""
+    if all(measure.kind in ("count", "share") for measure in question.measures):
+        return
+    among = (measure.among for measure in question.measures if measure.among is not None)
+    branches = (condition for case in question.cases for condition, _ in case.branches)
+    column = _divided_column(evidence, And((question.where, *among, *branches)))
+    if column is not None:
+        raise InputError(
+            f"cells of {column!r} end in stars, and the release does not say which texts they stand for. The condition "
+            "is true for only some of these texts, so sums, averages and quantiles are not known: ask for COUNT(*), or "
+            f"for cells as they are published, such as {_example(evidence, column)!r}, or give all values of the "
+            f"column in their order (ordered={{{column!r}: [...]}})"
+        )
+
+
+def possible_counts(
+    evidence: Evidence, question: Question, model: str, ask: Callable[[Evidence, Question, str], Answer]
+) -> Answer:
+    """Answer a question by ``ask``, which takes a release, a question and the model to use."""
+    column = _divided_column(evidence, question.where)
+    if column is None:
+        return ask(evidence, question, model)
+    low, high = (ask(replace(evidence, extreme=extreme), question, "uniform") for extreme in (0, 1))
+    least = dict(zip(low.keys, low.estimates, strict=True))
+    nobody = (_NOBODY,) * len(question.measures)
+    rows = tuple(
+        tuple(between_ends(*ends) for ends in zip(least.get(key, nobody), row, strict=True))
+        for key, row in zip(high.keys, high.estimates, strict=True)
+    )
+    notes = (_OPEN.format(column=column, example=_example(evidence, column)), *low.notes, *high.notes)
+    return replace(high, estimates=rows, notes=tuple(dict.fromkeys(notes)))
+
+
+def _divided_column(evidence: Evidence, *conditions: Condition) -> str | None:
+    """A column of which a condition asks for some of the texts behind the stars of a cell, and not for all."""
+    for test in (test for condition in conditions for test in _tests(condition)):
+        if evidence.home_of(test.column) in evidence.release.recipe.quasi and test.values.cuts:
+            _, seats = seats_of(evidence, [test.column])
+            shares = (support.extremes(test.values) for support in evidence.supports(seats, test.column))
+            if any(least < most for least, most in shares):
+                return test.column
+    return None
+
+
+def _tests(condition: Condition) -> Iterator[Test]:
+    if isinstance(condition, Test):
+        yield condition
+        return
+    parts = (condition.part,) if isinstance(condition, Not) else getattr(condition, "parts", ())
+    for part in parts:
+        yield from _tests(part)
+
+
+def _example(evidence: Evidence, column: str) -> str:
+    """A cell of the column that ends in stars and is not all stars, if there is one."""
+    _, seats = seats_of(evidence, [column])
+    cells = [cell for cell in seats.cells[seats.quasi.index(column)] if cell.endswith("*")]
+    return min(cells, key=lambda cell: (not cell.strip("*"), -cell.count("*"), cell))
