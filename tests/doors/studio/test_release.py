@@ -479,12 +479,12 @@ def test_temporary_paths_are_named_and_work_while_they_are_there(tmp_path: Path)
 
 
 def test_a_command_that_options_cannot_say_names_a_policy_that_is_there(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"age, in years": list(range(60)), "ill": ["a", "b", "c"] * 20}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"age\nin years": list(range(60)), "ill": ["a", "b", "c"] * 20}), tmp_path / "a.parquet")
     with Workspace() as workspace:
         desk = Desk(workspace)
         desk.open(str(tmp_path / "a.parquet"), "a.parquet")
         assert spelling_of(desk).python.startswith("Not yet: ")
-        desk.choose(quasi=["age, in years"], sensitive=["ill"], ell=2, out=str(tmp_path / "out"), report="none")
+        desk.choose(quasi=["age\nin years"], sensitive=["ill"], ell=2, out=str(tmp_path / "out"), report="none")
         run(spelling_of(desk).command)
         first = contents(tmp_path / "out" / "release")
         spelled = spelling_of(desk, force=True)
