@@ -43,7 +43,7 @@ prove: $(VENV)/developer ## attack every method over all worlds and coin tosses 
 	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=1 GLASSHOUSE_EXAMPLES=2 $(BIN)/python -m pytest -q -n auto --dist worksteal
 	@GLASSHOUSE_LOOK=1 GLASSHOUSE_TABLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/rooms/adversary
 
-mutants: $(VENV)/developer ## break the package in more than eighty places, one at a time, and see that the tests notice
+mutants: $(VENV)/developer ## break the package in more than ninety places, one at a time, and see that the tests notice
 	@$(BIN)/python -m tests.mutants
 
 fuzz: $(VENV)/developer ## damage tables, policies, questions and releases for ten minutes: each is taken or refused

@@ -418,6 +418,24 @@ MUTANTS = [
         'check(division, f"k = {k:,}", None, division.sizes <= k,',
         "rooms/verification/test_verify.py",
     ),
+    Mutant(
+        "checks = order_checks(release.tables, quasi=quasi, sensitive=sensitive, natural=_in_natural_order(release))",
+        "checks = list[Check]()",
+        "rooms/release/test_verify_release.py",
+    ),
+    # --- what attackers and analysts are told
+    Mutant(
+        "(probabilities <= limit * (1 + _NOISE))",
+        "(probabilities <= limit * 1.01)",
+        "rooms/adversary/test_linking.py rooms/adversary/test_corruption.py",
+    ),
+    Mutant("if posterior.n_unknown and not (", "if False and not (", "rooms/comparing/test_compare.py"),
+    Mutant(
+        "if any(least < most for least, most in shares):",
+        "if False and any(least < most for least, most in shares):",
+        "rooms/analyst/test_asked_values.py",
+    ),
+    Mutant("    if disorder is not None:", "    if False:", "rooms/analyst/test_compared_texts.py"),
 ]
 
 
