@@ -10,11 +10,16 @@ otherwise. Where small groups were made for their sensitive values and boxes put
 more of the rarer one than the whole table has; how far cells differ is seen from how few different values they list
 (`_pull`). Labels of a taxonomy, and cells of other tools, need not have anybody at their ends; there everybody follows
 the distribution.
+
+Groups must be cut somewhere, also within a value, so cells look as if some values were more frequent than others even
+where all are equally frequent. How much of what is estimated is such chance shows when it is estimated from two halves
+of the places. By this much the logarithms of the shares are drawn towards equal ones, unless cells are known not to
+overlap, and draws of complete tables vary the shares by it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +45,9 @@ _MOST_LISTED: Final = 4096  # values of a range that are gone through one by one
 _BETWEEN: Final = 3  # values between two ends that stand for all between them, where there are more
 _ROUNDS: Final = 4
 _SMALL: Final = 12  # people of a cell, of whom a value that is listed may well be half
+_HALVINGS: Final = 4  # of the places, to see how much of what is estimated is noise
+_SEED: Final = 20061
+_LEAST: Final = 1e-6  # of the mean share; below it, shares are taken to be equal
 _AGAIN: Final = 2  # rounds after which it is estimated again how far cells differ
 
 
@@ -95,6 +103,7 @@ class CellShares:
     sure: NDArray[np.int64]  # places of values that somebody in the cell has for sure, cell by cell
     first_sure: NDArray[np.int64]  # where each cell's begin, and where the last one's end
     shares: NDArray[np.float64]  # of every value of the domain, for people who have none of the sure ones, as weights
+    deviations: NDArray[np.float64]  # of the logarithms of shares: a random sum of the rows is one (times x values)
 
     @classmethod
     def of(
@@ -105,21 +114,42 @@ class CellShares:
         *,
         attained: bool,
         mixed: bool,
+        disjoint: bool,
         cells: NDArray[np.int64],
         people: NDArray[np.int64],
     ) -> CellShares:
         """Estimate the shares of values; ``cells`` and ``people`` are those of every place of the release.
 
-        ``attained`` says whether somebody is at every end of a cell for sure, and ``mixed`` whether people were put
-        together for their sensitive values.
+        ``attained`` says whether somebody is at every end of a cell for sure, ``mixed`` whether people were put
+        together for their sensitive values, and ``disjoint`` whether cells were cut so that no two places overlap.
         """
         proportions = Proportions.of(supports, places)
         sure = [_sure(support, places) if attained else [] for support in supports]
         first_sure = np.cumsum([0, *map(len, sure)])
         in_sets = mixed and attained and not any(isinstance(_inner(support), Span) for support in supports)
         in_sets &= float(np.median(people)) <= _SMALL
-        cell = cls(proportions, np.array([p for own in sure for p in own], np.int64), first_sure, np.ones(n_values))
-        return cls(proportions, cell.sure, first_sure, cell.turnbull(cells, people, in_sets=in_sets))
+        sure_places = np.array([p for own in sure for p in own], np.int64)
+        cell = cls(proportions, sure_places, first_sure, np.ones(n_values), np.zeros((0, n_values)))
+        shares = cell.turnbull(cells, people, in_sets=in_sets)
+        deviations = cell.halved(cells, people, in_sets=in_sets)
+        reliable = 1.0 if disjoint else _reliable(shares, deviations)
+        return replace(cell, shares=shares**reliable, deviations=deviations)
+
+    def halved(self, cells: NDArray[np.int64], people: NDArray[np.int64], *, in_sets: bool) -> NDArray[np.float64]:
+        """How far the logarithms of weights may be off by chance, as `deviations`.
+
+        Weights are estimated from two halves of the places, some times. Half of the difference is as uncertain as an
+        estimate from all places.
+        """
+        if len(cells) < 2:
+            return np.zeros((0, len(self.shares)))
+        random = np.random.Generator(np.random.PCG64(_SEED))
+        found = []
+        for _ in range(_HALVINGS):
+            half = random.permutation(len(cells)) % 2 == 0
+            first, second = (self.turnbull(cells[some], people[some], in_sets=in_sets) for some in (half, ~half))
+            found.append((_logs(first) - _logs(second)) / 2)
+        return np.asarray(np.stack(found) / np.sqrt(_HALVINGS), np.float64)
 
     def turnbull(self, cells: NDArray[np.int64], people: NDArray[np.int64], *, in_sets: bool) -> NDArray[np.float64]:
         """The maximum-likelihood weights of values, given all cells; ``in_sets`` if cells list values people have."""
@@ -197,6 +227,18 @@ class CellShares:
         run = np.clip(np.searchsorted(runs, wanted, side="right") - 1, firsts[cells], last[cells] - 1)
         place = np.searchsorted(before, before[lows[run]] + (wanted - runs[run]), side="right") - 1
         return np.asarray(np.clip(place, lows[run], highs[run] - 1), np.int64)
+
+
+def _logs(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(shares / shares.sum() + _LEAST / len(shares)), np.float64)
+
+
+def _reliable(shares: NDArray[np.float64], deviations: NDArray[np.float64]) -> float:
+    """The part of the variance of the logarithms that is not by chance: 0 if all values may be equally frequent."""
+    weights, logs = shares / shares.sum(), _logs(shares)
+    spread = float(weights @ (logs - weights @ logs) ** 2)
+    noise = float(weights @ (deviations**2).sum(axis=0))
+    return max(0.0, 1 - noise / spread) if spread > 0 else 0.0
 
 
 def _pull(shares: NDArray[np.float64], people: NDArray[np.int64], n_values: NDArray[np.int64]) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from glasshouse.grouping.independence import Independent
     from glasshouse.release import Release
 
-__all__ = ["Doubt", "doubt_of"]
+__all__ = ["Doubt", "doubt_of", "requirement_of"]
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,10 @@ def doubt_of(release: Release) -> Doubt:
     recipe = release.recipe
     if not recipe.method:
         return _TIED
-    requirement = Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)
-    return _BY_SETS[catalog.method_of(recipe).independent(requirement)]
+    return _BY_SETS[catalog.method_of(recipe).independent(requirement_of(release))]
+
+
+def requirement_of(release: Release) -> Requirement:
+    """What every group of a release satisfies, by its recipe."""
+    recipe = release.recipe
+    return Requirement.in_words(catalog.principle_of(recipe), recipe.sensitive, release.sets)

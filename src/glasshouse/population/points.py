@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import scipy.sparse as sp
 
+from glasshouse import catalog
 from glasshouse.population.cell_shares import CellShares, domain_of
+from glasshouse.population.doubt import requirement_of
 from glasshouse.population.features import Attribute
 from glasshouse.release.layout import ANGEL, BOXES, PERTURBED
 from glasshouse.supports.proportions import Places
@@ -44,6 +46,18 @@ class Points:
     codes: NDArray[np.int32]  # attributes x points
     mixture: sp.csr_matrix | None  # places x points; None if every place is the point of the same number
     place_of_seat: NDArray[np.int64]
+    # of the logarithms of the shares of every attribute's values, where cells are published: see `CellShares`
+    deviations: tuple[NDArray[np.float64], ...] = ()
+
+    def tilted(self, random: np.random.Generator, scale: float) -> NDArray[np.float64]:
+        """By how much every point is more or less frequent, if the shares of values in cells are a bit others.
+
+        The standard deviation of what they are is measured on the release; it is multiplied by ``scale``.
+        """
+        logs = np.zeros(self.n_points)
+        for codes, deviations in zip(self.codes, self.deviations, strict=True):
+            logs += (random.standard_normal(len(deviations)) @ deviations * scale)[codes]
+        return np.asarray(np.exp(logs), np.float64)
 
     @property
     def n_points(self) -> int:
@@ -75,7 +89,7 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
     exact = evidence.is_exact
     random = np.random.Generator(np.random.PCG64(_SEED))
     n_points = 1 if exact else _points_for(people)
-    columns = []
+    columns, deviations = [], []
     for name, kind, own, domain, cell in zip(seats.quasi, kinds, spelled, domains, cells, strict=True):
         places = Places(domain, kind)
         if exact:
@@ -87,10 +101,12 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
             places,
             len(domain),
             attained=_attained(evidence, name),
-            mixed=evidence.release.layout is BOXES,
+            mixed=_are_mixed(evidence),
+            disjoint=_are_disjoint(evidence),
             cells=cell,
             people=people,
         )
+        deviations.append(shares.deviations)
         parts = _spread(len(cell), n_points, random)
         columns.append(shares.quantiles(np.repeat(cell, n_points), np.repeat(people, n_points), parts))
     ordered = tuple(
@@ -107,7 +123,7 @@ def points_of(evidence: Evidence, seats: Seats) -> Points:
     weights = np.full(len(rows), 1 / n_points)
     mixture = sp.csr_matrix((weights, (rows, number.reshape(-1))), shape=shape)
     mixture.sum_duplicates()
-    return Points(seats.quasi, values, ordered, np.ascontiguousarray(distinct), mixture, place)
+    return Points(seats.quasi, values, ordered, np.ascontiguousarray(distinct), mixture, place, tuple(deviations))
 
 
 def _points_for(people: NDArray[np.int64]) -> int:
@@ -128,6 +144,18 @@ def _attained(evidence: Evidence, name: str) -> bool:
     recoding = evidence.release.recipe.recoding
     shown = str(recoding.get("cells", BOXES.name)) if evidence.release.layout is ANGEL else str(recoding.get("name"))
     return shown in (BOXES.name, PERTURBED.name) and name not in evidence.declared.nodes
+
+
+def _are_mixed(evidence: Evidence) -> bool:
+    """Whether people may have been put together for their sensitive values, and boxes put around them."""
+    release = evidence.release
+    return release.layout is BOXES and (not release.recipe.method or bool(requirement_of(release).columns))
+
+
+def _are_disjoint(evidence: Evidence) -> bool:
+    """Whether the method of a release makes boxes that have no point in common."""
+    recipe = evidence.release.recipe
+    return evidence.release.layout is BOXES and bool(recipe.method) and catalog.method_of(recipe).disjoint
 
 
 def _first_of(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

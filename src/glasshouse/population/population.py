@@ -225,7 +225,9 @@ class Population:
             return Drawn(place.astype(np.int32), code)
         n_values = len(self.values)
         key, number = np.unique(place.astype(np.int64) * n_values + code, return_inverse=True)
-        of, point, share = self._shares(at_points, key // n_values, key % n_values)
+        # what is measured on the release need not be multiplied by the doubt, as all other noise is
+        tilted = at_points * self.points.tilted(random, 1 / self.doubt.noise)[:, np.newaxis]
+        of, point, share = self._shares(tilted, key // n_values, key % n_values)
         # One line for all pairs of a place and a value: each is as long as its shares add up to.
         ends = np.cumsum(share)
         first = np.searchsorted(of, np.arange(len(key) + 1))

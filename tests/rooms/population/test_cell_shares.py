@@ -38,6 +38,7 @@ def shares(*, attained: bool) -> CellShares:
         len(DOMAIN),
         attained=attained,
         mixed=False,
+        disjoint=True,
         cells=np.array(CELLS),
         people=np.array(PEOPLE),
     )
@@ -83,7 +84,7 @@ def test_where_people_are_fewer_than_ends_every_end_is_as_likely() -> None:
 
 def test_cells_that_nobody_would_be_in_have_their_values_evenly() -> None:
     known = shares(attained=False)
-    none = CellShares(known.proportions, known.sure, known.first_sure, np.array([1.0, 0, 0, 0, 0, 0]))
+    none = CellShares(known.proportions, known.sure, known.first_sure, np.array([1.0, 0, 0, 0, 0, 0]), np.zeros((0, 6)))
     drawn = none.quantiles(np.full(600, 1), np.full(600, 6), (np.arange(600) + 0.5) / 600)
     assert np.bincount(drawn, minlength=6).tolist() == pytest.approx([0, 200, 200, 200, 0, 0], abs=2)
 
@@ -110,8 +111,45 @@ def test_cells_that_overlap_do_not_draw_everybody_into_what_they_share() -> None
         3,
         attained=True,
         mixed=False,
+        disjoint=True,
         cells=np.array([0, 1]),
         people=np.array([1000, 1000]),
     )
     assert known.shares[0] > 0.05
     assert known.shares[2] > 0.05
+
+
+def of_groups(chances: list[float], *, disjoint: bool, seed: int = 1) -> CellShares:
+    """Cells that list what groups of five people have, who are neighbours in an order of their values."""
+    rng = np.random.default_rng(seed)
+    values = "ABCDEF"
+    groups = np.concatenate([np.sort(rng.choice(6, 60, p=chances)).reshape(-1, 5) for _ in range(80)])
+    sets = sorted({tuple(values[i] for i in sorted(set(group))) for group in groups.tolist()})
+    cells = [sets.index(tuple(values[i] for i in sorted(set(group)))) for group in groups.tolist()]
+    return CellShares.of(
+        [Listed(own) for own in sets],
+        Places(tuple(values), "category"),
+        6,
+        attained=True,
+        mixed=False,
+        disjoint=disjoint,
+        cells=np.array(cells),
+        people=np.full(len(cells), 5),
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_shares_that_differ_only_by_how_groups_were_cut_are_drawn_together(seed: int) -> None:
+    spread = [float(np.std(np.log(of_groups([1 / 6] * 6, disjoint=own, seed=seed).shares))) for own in (False, True)]
+    assert spread[0] < spread[1]
+    skewed = [0.4, 0.25, 0.15, 0.1, 0.06, 0.04]
+    found = of_groups(skewed, disjoint=False, seed=seed).shares
+    assert (found / found.sum()).tolist() == pytest.approx(skewed, abs=0.05)
+
+
+def test_the_deviations_are_at_least_as_large_as_estimates_from_other_groups_differ() -> None:
+    chances = [0.4, 0.25, 0.15, 0.1, 0.06, 0.04]
+    all_of_them = [of_groups(chances, disjoint=True, seed=seed) for seed in range(20)]
+    seen = np.std([np.log(own.shares) for own in all_of_them], axis=0)
+    said = np.sqrt(np.mean([(own.deviations**2).sum(axis=0) for own in all_of_them], axis=0))
+    assert ((said > seen) & (said < 4 * seen)).all()
