@@ -61,8 +61,8 @@ _OWN = {"methods", "recodings", "presence", "runs", "seconds", "seed", "processe
     type=click.FloatRange(min=0),
     default=_SECONDS,
     show_default=True,
-    help="How many seconds an attack on a way to publish may take. There are two for each way: one that uses the "
-    "algorithm, and one that learns a model.",
+    help="How many seconds each attack on a way to publish may take. Each way is attacked twice: by an attacker who "
+    "knows the algorithm, and by one who learns a model.",
 )
 @options.model_option("uniform", "learned")
 @click.option(

@@ -341,11 +341,13 @@ def _notes_on_one_group(made: Release | PublishedFile) -> list[str]:
     singles = [one for own in (asked.values() if isinstance(asked, dict) else [asked]) for one in own.singles()]
     if made.n_tuples < 2 * max(1, *(one.terms.smallest_group for one in singles)):
         return []
-    values = f" of {' and of '.join(made.recipe.sensitive)}" if made.recipe.sensitive else ""
+    everybody = f"all {counted(made.n_tuples, 'person')} are one group"
+    if not made.recipe.sensitive:
+        return [f"{everybody}: ask for less, such as a smaller k, or publish fewer quasi-identifiers"]
     return [
-        f"all {counted(made.n_tuples, 'person')} are one group, so the release shows how often each value{values} "
-        "occurs, and no link between columns. Usually the reason is a value that is nearly as frequent as a group may "
-        "have it: ask for less, such as a smaller l, or publish without the column of this value"
+        f"{everybody}, so the release shows how often each value of {' and of '.join(made.recipe.sensitive)} occurs, "
+        "but not which quasi-identifiers go with it. Usually the reason is a value that is nearly as frequent as a "
+        "group may have it: ask for less, such as a smaller l, or publish without the column of this value"
     ]
 
 

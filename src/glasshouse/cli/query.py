@@ -45,7 +45,8 @@ __all__ = ["query", "sample"]
     "--format",
     "format_",
     type=click.Choice(["text", "csv", "json", "arrow"]),
-    help="How the answer is written: printed as text, and to a file by the end of its name, unless it is given.",
+    help="The format of the answer. Without this option an answer is printed as text, and the format of a file "
+    "follows from the end of its name.",
 )
 @click.option("--force", is_flag=True, help="Replace the file or folder that --out names, if it exists already.")
 @options.printing_options

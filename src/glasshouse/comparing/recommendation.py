@@ -161,8 +161,8 @@ def _reason(best: Row, choice: Sequence[Row], *, aware: bool, tied: bool, spared
         )
     if spared:
         why += (
-            "A way was set aside if an attacker who learns a model gains much more from it than from another way, and "
-            "the mean error of that other way is at most twice the error of the way that was set aside. "
+            "A way was set aside if an attacker who learns a model from its release gains much more than from another "
+            "way, and the mean error of that other way is at most twice the error of the way that was set aside. "
         )
     if len(choice) == 1:
         only = "only way left" if tied or spared else "only way for which this is true"

@@ -296,12 +296,12 @@ def _about_beliefs(results: Sequence[Figure | Table]) -> list[tuple[str, str, Ve
         (
             f"p = 0.6 protects everybody from a probability of {rare} above 1/6",
             "5.2, Figure 4b",
-            claims.below(at_06, 1 + 1e-9),
+            claims.below(at_06, 1 + 1e-9, " times 1/6"),
         ),
         (
-            "p = 0.65 protects everybody from a probability above 1/6 for either value",
+            f"p = 0.65 protects everybody from a probability of {' or of '.join(at_065)} above 1/6",
             "5.2, Figure 4b",
-            claims.below(at_065, 1 + 1e-9),
+            claims.below(at_065, 1 + 1e-9, " times 1/6"),
         ),
         ("The largest probability falls with p", "5.2, Figure 4b", claims.falls(curves("4b"))),
         ("Groups grow with p to at most twice their size", "5.2, Figure 4c", claims.alike(curves("4c"), 2)),

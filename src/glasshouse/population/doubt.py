@@ -56,7 +56,7 @@ _BOXES: Final = Doubt(
     0.6,
     "the intervals are very rough, and often too narrow where a condition or an average distinguishes values within "
     "wide cells that many people share, because the exact quasi-identifiers of a person within a published cell can "
-    "only be guessed",
+    "only be guessed: where you can, ask for ranges that contain whole published cells",
 )
 
 

@@ -281,8 +281,8 @@ probability above 0.1 before the release
         value = column or "sensitive value"
         if self.rho2 is None:
             return (
-                f"the largest probability that a statement about a person's {value} has after the release, if it had "
-                f"at most {plain(self.rho1)} before it"
+                f"the largest probability that a statement about a person's {value} has after the release, if its "
+                f"probability before the release was at most {plain(self.rho1)}"
             )
         return (
             f"any statement about a person's {value} that had a probability of at most {plain(self.rho1)} before the "

@@ -165,8 +165,8 @@ class GroupingColumn:
         if any(support.is_open for support in supports):
             raise InputError(
                 f"GROUP BY {name} is not possible, because some of its cells end in stars, and the release does not "
-                "say which texts they stand for: ask for one beginning at a time, with WHERE, as it is published, or "
-                f"give all values of the column in their order (ordered={{{name!r}: [...]}})"
+                "say which texts they stand for: ask for one published cell at a time, as it is written, with WHERE, "
+                f"or give all values of the column in their order (ordered={{{name!r}: [...]}})"
             )
         spans = [span for support in supports if (span := _span(support, kind)) is not None]
         listed = [support.listed() for support in supports if _span(support, kind) is None]

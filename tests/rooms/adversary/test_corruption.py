@@ -521,8 +521,8 @@ def test_bob_gives_calvin_away_and_emily_hides_debbie_a_little() -> None:
     assert one.of("Calvin") == {"bronchitis": 1.0, "pneumonia": 1.0}
     assert one.of("Debbie") == {"breast cancer": 0.5, "pneumonia": 0.5}  # with two corrupted, 1
     assert one.explain("Calvin").endswith(
-        "1 of 2 records has bronchitis. If the attacker knows the value of 1 other person in this group, and it is "
-        "another one, 1 of 1 remaining record has it"
+        "1 of 2 records has bronchitis. If the attacker knows the value of 1 other person in this group, which is a "
+        "different value, 1 of 1 remaining record has bronchitis"
     )
     assert one.explain("Debbie").endswith("; and such a person is in the table with a probability of at most 0.5000")
 
@@ -544,8 +544,9 @@ def test_the_worst_corruption_is_explained_by_the_group_in_which_it_is_reached()
             "1/3: the largest is 0.5000. It is not known whether a probability is above the limit"
         )
         told = found.explain(0)
-        assert f"1 of 3 records has {'a' if chosen is None else 'one of the given values'}. If the attacker" in told
-        assert told.endswith("and it is another one, 1 of 2 remaining records has it")
+        value = "a" if chosen is None else "one of the given values"
+        assert f"1 of 3 records has {value}. If the attacker" in told
+        assert told.endswith(f"which is a different value, 1 of 2 remaining records has {value}")
     alone = Corruption(most_corrupted=1).attack(
         gh.publish(table, principle=gh.LDiversity(ell=3), recoding=gh.Boxes()), knowledge
     )

@@ -80,7 +80,7 @@ def test_inspect_says_which_cautions_stop_publishing_as_suggested(
     lines = [f"{20 + i % 9},{'xyzw'[i % 4]},'{i},000.50'".replace("'", '"') for i in range(1, 81)]
     (tmp_path / "t.csv").write_text("\n".join(["age,job,salary", *lines]) + "\n")
     told = run("inspect t.csv").output
-    assert "Cautions about columns that are not published (each counts only if you name its column)" in told
+    assert "Cautions about columns that are not published so (each counts only if you give its column a role)" in told
     assert "nothing is published until" not in told
     assert "\nYou can publish the table with these roles like this:" in told
     (command,) = [line.strip() for line in told.splitlines() if line.startswith("    glasshouse publish")]

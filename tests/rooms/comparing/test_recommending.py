@@ -126,7 +126,7 @@ def test_a_way_that_costs_people_much_is_set_aside_if_another_one_spares_it_at_t
     assert chosen(costly, mild, useless, presence="public") == "mirror as angel"
     said = recommend([costly, mild, useless], preferred=USUAL, presence="public")
     assert "guesses right for 5.0 more if they are in the table" in said.reason
-    assert "gains much more from it than from another way" in said.reason
+    assert "gains much more than from another way" in said.reason
     assert "Of the 2 ways that are left, it gives the best answers" in said.reason
     assert said.notes[0] == (
         "mirror as anatomy has a smaller mean error, 4.0%, but it was not chosen: of 100 people, an attacker who "

@@ -268,6 +268,6 @@ def test_a_first_policy_for_sets_that_cannot_be_diverse_has_no_value_and_can_be_
 def test_publishing_says_that_a_number_of_people_is_not_the_identifier() -> None:
     stays = {"case": [1, 2, 3, 4], "Pat-Nr": [7, 7, 8, 9], "age": [1, 2, 3, 4], "disease": list("abab")}
     told = gh.read(stays, quasi=["age"], sensitive="disease", identifier="case").notices
-    assert any("Pat-Nr looks like the number of a person" in n and "for each value of case" in n for n in told)
+    assert any("Pat-Nr looks like a personal number" in n and "for each value of case" in n for n in told)
     fine = gh.read(stays, quasi=["age"], sensitive="disease", identifier="Pat-Nr", repeated="sample").notices
-    assert not any("looks like the number of a person" in notice for notice in fine)
+    assert not any("looks like a personal number" in notice for notice in fine)

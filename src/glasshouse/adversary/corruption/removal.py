@@ -361,12 +361,14 @@ class _OneTable:
             )
             if out:
                 others = (
-                    "the value of 1 other person in this group, and it is another one"
+                    "the value of 1 other person in this group, which is a different value"
                     if out == 1
-                    else f"the values of {counted(out, 'other person', 'other people')} in this group, and all of them "
-                    "are other ones"
+                    else f"the values of {counted(out, 'other person', 'other people')} in this group, which all are "
+                    "different values"
                 )
-                told += f". If the attacker knows {others}, {n:,} of {counted(s - out, 'remaining record')} {have} it"
+                told += (
+                    f". If the attacker knows {others}, {n:,} of {counted(s - out, 'remaining record')} {have} {value}"
+                )
             share = float(worst.belief[row]) * (s - out) / n
             if share < 1 - _SURE:
                 told += f"; and such a person is in the table with a probability of at most {share:.4f}"

@@ -346,6 +346,6 @@ def _because(
             else ""
         )
         rest = ", and it is not known how probable it is" if bounded[kind] else ""
-        return f"{releases} {counted(shared, 'value')} for such a person{more}; {value} is one of them{rest}"
+        return f"{releases} {counted(shared, 'value')} for such a person{more}; such a person can have {value}{rest}"
 
     return sentence

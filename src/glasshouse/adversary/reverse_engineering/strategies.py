@@ -26,7 +26,10 @@ __all__ = ["MOST_UNKNOWN", "SMALL", "Strategy", "believed", "reversing"]
 
 MOST_UNKNOWN = 64
 """Of so many people whose values are not known every possible table may be tried."""
-SMALL = f"attack a smaller table: for at most {MOST_UNKNOWN} people, every possible table can be tried"
+SMALL = (
+    "publish a smaller table in the same way, and attack that release: if the values of at most "
+    f"{MOST_UNKNOWN} people are not known, every possible table can usually be tried"
+)
 """What to do if a release is too large for every strategy that knows its method."""
 
 

@@ -202,7 +202,7 @@ class Answer:
 
     @property
     def _worth_showing(self) -> list[int]:
-        """The places of the rows to show: of very many, not those whose counts are estimated to be below 0.5."""
+        """The places of the rows to show: of very many, not those whose intervals of counts end below 0.5."""
         counts = [i for i, measure in enumerate(self.question.measures) if measure.kind == "count"]
         every = range(len(self.estimates))
         if len(every) <= _MANY or not counts:
@@ -218,8 +218,8 @@ class Answer:
         said = [f"note: {note}" for note in self.notes]
         if len(shown) < len(every):
             said.append(
-                f"note: {counted(len(every) - len(shown), 'row')} of {len(every):,} are not shown, because their "
-                f"counts are estimated to be below {_NOBODY}: to get all rows, write the answer to a file (--out in "
+                f"note: {counted(len(every) - len(shown), 'row')} of {len(every):,} are not shown, because the "
+                f"intervals of their counts end below {_NOBODY}: to get all rows, write the answer to a file (--out in "
                 "the command line, save() in Python)"
             )
         if self.model != "uniform":

@@ -42,7 +42,8 @@ MODELS: Final = ("learned", "uniform")
 """The models that can answer: the model learned from a release, or the estimator of the papers."""
 EVEN: Final = (
     "the intervals are often too narrow where a condition or an average distinguishes values within wide cells, "
-    "because people are assumed to be spread evenly within each cell"
+    "because people are assumed to be spread evenly within each cell: where you can, ask for ranges that contain whole "
+    "published cells"
 )
 """The note on answers of the papers' estimator from cells that are not exact."""
 _ROUNDING: Final = 1e-7
@@ -57,7 +58,8 @@ _RANDOM: Final = (
 )
 _NOISE: Final = (
     "a number that is impossible, such as a count below 0 or an average outside the values that the condition allows, "
-    "is noise of the perturbation: the sample shows too few records to answer the question"
+    "is noise of the perturbation: the sample shows too few records to answer the question. Ask about more "
+    "people, for example with a wider condition"
 )
 _FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
 

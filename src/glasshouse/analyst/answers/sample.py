@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["sample"]
 
 _TOLD = {
-    "none": "drawn from a release: all values at random; by chance a row can have those of a real person",
+    "none": "drawn from a release: all values are drawn at random; by chance a row can have those of a real person",
     "some": "drawn from a release: some rows have the quasi-identifiers of a real person, and other values at random",
     "all": "drawn from a release: each row has the quasi-identifiers of a real person, and other values at random",
 }

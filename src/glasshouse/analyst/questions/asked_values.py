@@ -241,8 +241,8 @@ class _Settling:
                 end = text if reader.kind in ("integer", "float") else f"'{text}'"
                 raise InputError(
                     f"column {column!r} is {name}-coded: {text} means {text} and everything "
-                    f"{('above' if name == 'top' else 'below')}. Ask for {sql_name(column)} {sign} {end}, or for "
-                    "values that do not go beyond it"
+                    f"{('above' if name == 'top' else 'below')}. Ask for {sql_name(column)} {sign} {end}, or only for "
+                    f"values that are {('below' if name == 'top' else 'above')} {end}"
                 )
 
     def _texts(self, column: str, values: ValueSet) -> ValueSet:

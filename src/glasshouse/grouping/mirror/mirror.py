@@ -64,7 +64,7 @@ INNER = ("ace", "anatomize", "none")
 LEFT_OUT = (
     "up to {share} of all people are left out, chosen at random, so that the rest can be divided evenly; nothing is "
     "published about the people who are left out. The choice reveals nothing about their values, unless the table is "
-    "so close to breaking a principle that this had an effect on how many people were left out"
+    "so close to breaking a principle that their values had an effect on how many people were left out"
 )
 _FINEST = 10**6  # of the slack: what it is multiplied by must fit into 64 bits
 

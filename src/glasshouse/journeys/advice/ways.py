@@ -454,7 +454,8 @@ def _few_groups(tight: Mapping[str, Fraction]) -> str:
     columns = " and of ".join(tight)
     return (
         f"The most frequent value of {columns} is nearly as frequent as a group may have it, so groups are large, and "
-        f"{many}. A release with one group shows how often each value occurs, and no link between columns."
+        f"{many}. A release with one group shows how often each sensitive value "
+        "occurs, but not which quasi-identifiers go with it."
     )
 
 

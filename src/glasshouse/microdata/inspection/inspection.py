@@ -438,7 +438,7 @@ def _lines(report: Inspection, said: Callable[[str], str], *, reading: bool) -> 
     others = [caution for caution in report.cautions if caution not in stopping]
     groups = {
         "Cautions (nothing is published until each is corrected or accepted)": stopping,
-        "Cautions about columns that are not published (each counts only if you name its column)": others,
+        "Cautions about columns that are not published so (each counts only if you give its column a role)": others,
     }
     for head, cautions in groups.items():
         if cautions:

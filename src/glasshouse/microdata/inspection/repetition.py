@@ -133,10 +133,10 @@ def key_notices(names: Iterable[str], identifier: str | None) -> Iterator[str]:
         elif first_match(name, PEOPLE) and not settled:
             per = "row" if identifier is None else f"value of {identifier}"
             yield (
-                f"{name} looks like the number of a person, and is not the identifier. If its values repeat, people "
+                f"{name} looks like a personal number, and is not the identifier. If its values repeat, people "
                 f"have several rows, and the guarantee is given for each {per}, not for each person: an attacker may "
-                f"learn more about a person with several rows. Then {_read_as(name)}, which makes one record of each "
-                "person, or with repeated='sample', which draws one row of each"
+                f"learn more about a person with several rows. In this case, {_read_as(name)}, which makes one "
+                "record of each person, or with repeated='sample', which draws one row of each"
             )
 
 

@@ -27,7 +27,7 @@ __all__ = ["is_workbook", "read_sheet"]
 
 _WORKBOOK = "xl/workbook.xml"
 _ERROR = "e"
-_KINDS = {bool: "yes or no", int: "a number", float: "a number", str: "a text", date: "a date", time: "a time"}
+_KINDS = {bool: "TRUE or FALSE", int: "a number", float: "a number", str: "a text", date: "a date", time: "a time"}
 
 
 def is_workbook(path: Path) -> bool:

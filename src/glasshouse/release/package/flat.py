@@ -189,8 +189,12 @@ def _people_in_rows(exact: str) -> str:
             "because the release publishes them exactly. All other values were drawn at random from what the release "
             "says."
         )
+    chance = {
+        "none": "a row can have the quasi-identifiers of a real person, or all values of a real person",
+        "some": "another row can have them too, and any row can have all values of a real person",
+        "all": "a row can have all values of a real person",
+    }[exact]
     return (
-        f"**Do not read a row as a fact about a person.** {drawn} By chance a row can have the quasi-identifiers of a "
-        "real person, or all values of one, but nothing shows which rows do. If a row looks like somebody you know, "
-        "its values need not be those of that person."
+        f"**Do not read a row as a fact about a person.** {drawn} By chance {chance}, but nothing shows which rows "
+        "these are. If a row looks like somebody you know, its values need not be those of that person."
     )

@@ -328,7 +328,11 @@ def _missing(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
             f"* DuckDB: `read_csv('FILE', nullstr='', allow_quoted_nulls=false)`{nulls}. Without these options it "
             "treats the empty text as a missing value.",
             "* polars: `pl.read_csv('FILE')` tells them apart"
-            + ("; then replace, in each column that is an exception, its word by null." if marked else "."),
+            + (
+                "; then replace, in each column that is an exception, the word for a missing value by null."
+                if marked
+                else "."
+            ),
             "* R: `readr::read_csv('FILE', na = '')` keeps the text `NA`, but treats the empty text as missing.",
             "* Excel shows an empty text and a missing value in the same way.",
             "",

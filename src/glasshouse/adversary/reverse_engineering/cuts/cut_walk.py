@@ -129,7 +129,7 @@ def sample_failed_cuts(
             f"sampling did not reach an error of {error:g} for "
             f"{counted(layout.n_places, 'person')}, whose values cannot be "
             f"considered separately because of {counted(layout.n_cuts, 'rejected cut')}: {done}",
-            instead="allow a larger error (error=, --error), or attack a smaller table",
+            instead="allow a larger error (error=, --error), or publish a smaller table in the same way, and attack it",
         ) from None
     tally = np.sum([walk.tally for walk in walks], axis=0)
     return layout.result(found, float(tally[1] / max(1, tally[0])))
@@ -446,7 +446,7 @@ class _Walk:
             f"no possible table was found to start the sampling from: the method rejected {layout.n_cuts:,} cuts, "
             f"but in the last table that was tried it would have made {left:,} of them ({_RESTARTS} attempts, "
             f"{name})",
-            instead="attack a smaller table",
+            instead="publish a smaller table in the same way, and attack it",
         )
 
     def _given(self, start: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -134,7 +134,7 @@ def _posterior(task: Task, cuts: TriedCuts, beliefs: CutBeliefs) -> Posterior:
         notes.append(
             f"there is no result for {counted(beliefs.n_refused, 'person')}, whose values cannot be considered "
             "separately from those of many others: sampling did not reach the error that was asked for. Allow a larger "
-            "error (error=, --error), or attack a smaller table"
+            "error (error=, --error), or publish a smaller table in the same way, and attack it"
         )
     if task.knowledge.prior is not None:
         notes.append("the prior changes nothing: all possible tables have the same sensitive values")
