@@ -27,8 +27,8 @@ __all__ = ["MOST_UNKNOWN", "SMALL", "Strategy", "believed", "reversing"]
 MOST_UNKNOWN = 64
 """Of so many people whose values are not known every possible table may be tried."""
 SMALL = (
-    "publish a smaller table in the same way, and attack that release: if the values of at most "
-    f"{MOST_UNKNOWN} people are not known, every possible table can usually be tried"
+    "publish a smaller table in the same way, and attack that release: with at most "
+    f"{MOST_UNKNOWN} unknown values, every possible table can usually be tried"
 )
 """What to do if a release is too large for every strategy that knows its method."""
 
