@@ -170,7 +170,8 @@ class CellShares:
             by_run = np.repeat(each, self._n_runs)
             np.add.at(steps, self.proportions.lows, by_run)
             np.add.at(steps, self.proportions.highs, -by_run)
-            found = known + weights * np.cumsum(steps)[:-1]
+            spread = np.maximum(np.cumsum(steps)[:-1], 0.0)  # rounding leaves less than 0 where nobody is
+            found = known + weights * spread
             found /= found.sum()
             done = np.abs(found - shares).max() < 1e-7 and (not in_sets or number >= _AGAIN)
             shares = found

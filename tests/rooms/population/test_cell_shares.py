@@ -153,3 +153,25 @@ def test_the_deviations_are_at_least_as_large_as_estimates_from_other_groups_dif
     seen = np.std([np.log(own.shares) for own in all_of_them], axis=0)
     said = np.sqrt(np.mean([(own.deviations**2).sum(axis=0) for own in all_of_them], axis=0))
     assert ((said > seen) & (said < 4 * seen)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_share_is_negative(seed: int) -> None:
+    """Sums of what cells add and take away again are off by rounding, also below 0."""
+    rng = np.random.default_rng(seed)
+    lows = rng.integers(0, 150, 40)
+    widths = rng.integers(1, 40, 40)
+    spans = [Span(int(low), int(low + width), "integer") for low, width in zip(lows, widths, strict=True)]
+    spans.append(Span(199, 199, "integer"))  # between 190 and it, there is nobody
+    known = CellShares.of(
+        spans,
+        Places(tuple(range(200)), "integer"),
+        200,
+        attained=True,
+        mixed=False,
+        disjoint=False,
+        cells=rng.integers(0, 41, 300),
+        people=rng.integers(2, 9, 300),
+    )
+    assert (known.shares >= 0).all()
+    assert np.isfinite(known.deviations).all()
