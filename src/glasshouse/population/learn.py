@@ -209,12 +209,11 @@ class _Ready:
 
     def population(self, found: Fitted) -> Population:
         """The population according to these weights."""
-        deviations = np.zeros((_DRAWS, *self.regression.shape))
-        determined = np.zeros(len(found.ridges))
-        if found.is_used:
-            random = np.random.Generator(np.random.PCG64(_DRAWS_SEED))
-            draws = self.sample.draws(found.weights, found.ridges, _DRAWS, random, accuracy=0.2)
-            deviations, determined = draws.deviations, draws.determined
+        random = np.random.Generator(np.random.PCG64(_DRAWS_SEED))
+        weights = found.weights if found.is_used else self.sample.fit(found.ridges)
+        draws = self.sample.draws(weights, found.ridges, _DRAWS, random, accuracy=0.2)
+        deviations = weights - found.weights + draws.deviations
+        determined = draws.determined if found.is_used else np.zeros(len(found.ridges))
         return Population(
             self.column,
             self.values,

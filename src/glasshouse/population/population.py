@@ -76,7 +76,7 @@ class Population:
     regression: Regression
     fitted: Fitted
     seen: Observations
-    deviations: NDArray[np.float64]  # of the weights, from their posterior distribution
+    deviations: NDArray[np.float64]  # of what weights may be, by their posterior distribution, from those of `fitted`
     doubt: Doubt
     fitted_to: Regression  # the groups that the weights were fitted to: all, or some of very many
     determined: NDArray[np.float64]  # how many weights of each block the release determines, and not the ridge
@@ -93,6 +93,14 @@ class Population:
         if self.fitted.is_used:
             return "learned"
         return "uniform" if self.points.mixture is None else "cells"
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether there are sensitive values, and the release does not show clearly how they depend on other columns.
+
+        Then the weights are 0, and their deviations are about the weights that fit best.
+        """
+        return bool(self.column) and not self.fitted.is_used
 
     @property
     def notes(self) -> tuple[str, ...]:

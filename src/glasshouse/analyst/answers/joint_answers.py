@@ -255,7 +255,7 @@ class JointTotals:
             learned_population(self.evidence, side.published, side.seats, [side.column], model) for side in self.sides
         ]
         notes = tuple(dict.fromkeys(note for own in taught for note in own.notes))
-        one, other = (own.population for own in taught)
+        one, other = (None if own.why_not else own.population for own in taught)
         if one is None or other is None or not np.array_equal(one.points.codes, other.points.codes):
             return papers, "uniform", notes
         both = LearnedTotals(one), LearnedTotals(other)

@@ -6,6 +6,9 @@ variance has two parts. One is the variance of the same total over complete tabl
 distribution of the model: it holds who of a group has which value, where in its cells a person is, and how well the
 weights of the model are known. The other is for what the model itself may get wrong: it is a fixed part of the way from
 the papers' estimate, which learns nothing, to this one (`glasshouse.population.doubt`).
+
+If the release does not show clearly that values depend on quasi-identifiers, the mean is as if they did not. The draws
+are those of the model all the same, and the variance is about the mean: it also holds how far the two are apart.
 """
 
 from __future__ import annotations
@@ -47,7 +50,6 @@ EVEN: Final = (
 )
 """The note on answers of the papers' estimator from cells that are not exact."""
 _ROUNDING: Final = 1e-7
-_ENOUGH_PEOPLE: Final = 5_000  # of so many, a release that teaches nothing is taken at its word
 _UNRELATED: Final = (
     "the intervals may be too narrow, because a value is assumed to be as probable for one member of a group as for "
     "any other member"
@@ -61,22 +63,32 @@ _NOISE: Final = (
     "is noise of the perturbation: the sample shows too few records to answer the question. Ask about more "
     "people, for example with a wider condition"
 )
-_FEW: Final = f"{_UNRELATED}, and the release has too few people to check this"
+_UNCLEAR: Final = (
+    "the estimates assume that a value is as probable for one member of a group as for any other member, because the "
+    "release does not clearly show otherwise; the intervals allow for what it leaves open"
+)
+_NO_BETTER: Final = (
+    "the model learned from the release does not predict groups that were set aside for testing clearly better than "
+    "overall frequencies do"
+)
 
 
 class Taught(NamedTuple):
-    """What a release teaches; or nothing, and why the papers' model serves although it was not asked for."""
+    """What a release teaches; or nothing, and why the papers' model serves although it was not asked for.
+
+    Both if the population has the papers' estimates, and intervals that are wider because of what may be otherwise.
+    """
 
     population: Population | None
     why_not: str = ""
-    doubts: tuple[str, ...] = ()  # why intervals may not cover
+    doubts: tuple[str, ...] = ()  # what is uncertain about the estimates or the intervals
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of answers: on the model that is used, or why it is not the one that was asked for."""
-        if self.population is not None:
-            return (*self.population.notes, *self.doubts)
-        return (f"answered by the uniform model: {self.why_not}", *self.doubts) if self.why_not else ()
+        why = (f"answered by the uniform model: {self.why_not}",) if self.why_not else ()
+        own = () if self.population is None or self.why_not else self.population.notes
+        return (*why, *own, *self.doubts) if why or self.population is not None else ()
 
 
 def learned_totals(
@@ -119,16 +131,10 @@ def learned_population(
         population = learned_from(evidence, published, seats, report)
     except InputError as error:
         return Taught(None, str(error), (*unrelated, *even))
-    few = (_FEW,) if dealt and int(seats.count.sum()) < _ENOUGH_PEOPLE else ()
     if population is None:
-        return Taught(None, too_little(published, seats), (*(few or unrelated), *even))
-    if population.model == "uniform":
-        why = (
-            "the model learned from the release does not predict groups that were set aside for testing clearly better "
-            "than overall frequencies do"
-        )
-        return Taught(None, why, few)
-    return Taught(population, doubts=() if population.fitted.is_used else few)
+        return Taught(None, too_little(published, seats), (*unrelated, *even))
+    unclear = (_UNCLEAR,) if dealt and population.is_unclear else ()
+    return Taught(population, _NO_BETTER if population.model == "uniform" else "", unclear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,5 +269,7 @@ class LearnedTotals:
         covariances = spread @ spread.T / (drawn.shape[1] - 1) * doubt.noise**2
         move = (means - papers.means) * doubt.move
         move[np.abs(move) <= _ROUNDING * np.maximum(np.abs(means), 1.0)] = 0.0
+        shift = drawn.mean(axis=1) - means if self.population.is_unclear else np.zeros_like(means)
+        covariances += np.outer(shift, shift)
         covariances[certain] = covariances[:, certain] = 0.0
         return Totals(means, covariances + np.outer(move, move))

@@ -153,7 +153,7 @@ def sample(
             f"{weight.name} is the survey weight: to count people, add up the weights; weight every estimate by it"
         )
     sources = [source, *(source.child("table", number) for number in range(1, tables or 1))]
-    if population is None:
+    if population is None or population.model == "uniform":
         found = [_independent(reading, n, own, notes) for own in sources]
     else:
         deviations = population.more_deviations(len(sources), _generator(source.child("weights")))

@@ -271,7 +271,7 @@ def _learned(
         known = Places(workload.domains[names[d]], evidence.kinds[names[d]])
         found = [known.of(value) for value in points.values[place]]
         where[d] = np.array([-1 if at is None else at for at in found], np.int64)[points.codes[place]]
-    means, variances = np.zeros(len(workload)), np.zeros(len(workload))
+    means, variances, shifts = (np.zeros(len(workload)) for _ in range(3))
     for first in range(0, len(workload), _BLOCK):
         some = slice(first, first + _BLOCK)
         inside = np.ones((len(wanted[some]), points.n_points))
@@ -281,9 +281,13 @@ def _learned(
             inside *= own[:, where[d]]
         means[some] = ((learned.expected.T @ inside.T).T * wanted[some]).sum(axis=1).round(9)  # no rounding errors
         drawn = (learned.drawn.T @ inside.T).T.reshape(-1, n_draws, wanted.shape[1])
-        variances[some] = np.einsum("qdv,qv->qd", drawn, wanted[some]).var(axis=1, ddof=1)
+        totals = np.einsum("qdv,qv->qd", drawn, wanted[some])
+        variances[some] = totals.var(axis=1, ddof=1)
+        shifts[some] = totals.mean(axis=1) - means[some]
     doubt = learned.population.doubt
     spread = doubt.noise**2 * variances + (doubt.move * (means - papers[0])) ** 2
+    if learned.population.is_unclear:
+        spread += shifts**2
     return means, np.sqrt(spread)
 
 

@@ -179,12 +179,16 @@ def _fixed(columns: tuple[str, ...], key: tuple[Any, ...]) -> list[Test]:
 
 
 def _share(inside: Estimate, outside: Estimate, everybody: Estimate) -> Estimate:
-    """The share of those inside, with its variance to first order, from the variances of both parts and the whole."""
+    """The share of those inside, with its variance to first order, from the variances of both parts and the whole.
+
+    The three answers may come from different models, for the whole may ask for nothing that has to be learned. So that
+    both parts err in the same direction, which would make the share more certain, is not concluded from them.
+    """
     if everybody.value <= 0:
         return Estimate.normal(float("nan"), float("nan"))
     value = inside.value / everybody.value
     one, other = inside.error**2, outside.error**2
-    together = (everybody.error**2 - one - other) / 2
+    together = min((everybody.error**2 - one - other) / 2, 0.0)
     variance = (1 - value) ** 2 * one + value**2 * other - 2 * value * (1 - value) * together
     return Estimate.normal(value, variance / everybody.value**2, least=0.0, most=1.0)
 
