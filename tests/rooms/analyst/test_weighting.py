@@ -248,3 +248,11 @@ def test_intervals_cover_exact_weighted_counts_of_a_real_table(shared_data: Path
                 low_end, high_end = gh.query(release, sql).interval
                 covered.append(low_end <= weights[inside].sum() <= high_end)
     assert np.mean(covered) >= 0.9
+
+
+@pytest.mark.parametrize(("recoding", "rough"), [(gh.Boxes(), True), (gh.Angel(k=2), False), (gh.Anatomy(), False)])
+def test_answers_of_boxes_say_that_weights_in_ranges_are_rough(recoding: Any, rough: bool) -> None:
+    table = _table(1, n=400)
+    release = gh.publish(table, principle="2-diversity", recoding=recoding, source=gh.Source.seeded(1))
+    notes = gh.query(release, "SELECT COUNT(*)").notes
+    assert any("so weighted answers are rough" in note for note in notes) is rough

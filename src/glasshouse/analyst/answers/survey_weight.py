@@ -28,6 +28,7 @@ import numpy as np
 
 from glasshouse.errors import InputError, NotSupported
 from glasshouse.plural import counted
+from glasshouse.release.layout import BOXES
 from glasshouse.supports.value_sets import ValueSet
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ __all__ = ["ALIKE", "Deviations", "Weighting", "chosen_weight", "deviations_of_g
 
 ALIKE: Final = 0.01
 """The assumed correlation of the hidden parts of the weights of two people who meet the same condition."""
+_ROUNDING: Final = 1e-9
+_IN_BOXES: Final = (
+    ". In this release a row may show a range of several classes instead of the weight, so weighted answers are "
+    "rough, also for everybody, and their intervals are often too narrow"
+)
 
 
 class Deviations(NamedTuple):
@@ -74,6 +80,7 @@ class Weighting:
     everybody: float  # ``R``
     n_people: int
     effective: float  # Kish's effective sample size
+    in_boxes: bool  # whether boxes put together people of several classes
 
     @classmethod
     def of(cls, evidence: Evidence, seats: Seats, weight: Weight) -> Weighting:
@@ -83,7 +90,9 @@ class Weighting:
         spread = evidence.spreads(seats, weight, every)
         total, everybody = float(mean @ seats.count), float(spread @ seats.count)
         squares = float(square @ seats.count) + everybody
-        return cls(weight, everybody, int(seats.count.sum()), total * total / squares if squares else 0.0)
+        effective = total * total / squares if squares else 0.0
+        in_boxes = evidence.release.layout is BOXES and bool((square - mean**2 > _ROUNDING * square).any())
+        return cls(weight, everybody, int(seats.count.sum()), effective, in_boxes)
 
     @property
     def note(self) -> str:
@@ -93,6 +102,7 @@ class Weighting:
             "the exact weights within a class, but not the sampling error of the survey. By Kish's formula, "
             f"{counted(self.n_people, 'person')} with these weights {'gives' if self.n_people == 1 else 'give'} as "
             f"much information as {counted(round(self.effective), 'person')} with equal weights"
+            f"{_IN_BOXES if self.in_boxes else ''}"
         )
 
     def added(self, found: Totals, own: Deviations, *, apart: bool) -> Totals:
