@@ -58,17 +58,34 @@ class Classes(Mapping[str, type[T]], Generic[T]):
         The package in which their files are.
     classes
         By name the place of the class in that package: its file, and its name there.
+    bases
+        The places of the classes of which every object of this kind is one, also those that are not in the list.
     """
 
-    def __init__(self, what: str, room: str, classes: Mapping[str, str]) -> None:
+    def __init__(self, what: str, room: str, classes: Mapping[str, str], *bases: str) -> None:
         self.what = what
         self.room = room
         self.classes = classes
+        self.bases = bases
 
     def __getitem__(self, name: str) -> type[T]:
-        module, _, name = f"{self.room}.{self.classes[name]}".rpartition(".")
+        return self._loaded(self.classes[name])
+
+    def _loaded(self, place: str) -> type[T]:
+        module, _, name = f"{self.room}.{place}".rpartition(".")
         found: type[T] = getattr(importlib.import_module(module), name)
         return found
+
+    def check(self, given: object) -> None:
+        """Refuse an object of another kind, and a class in the place of an object."""
+        bases = tuple(map(self._loaded, self.bases))
+        if isinstance(given, bases):
+            return
+        needed = f"{'an' if self.what[0] in 'aeiou' else 'a'} {self.what} is needed"
+        if isinstance(given, type) and issubclass(given, bases):
+            raise InputError(f"{needed}, and {given.__name__} is a class: write {given.__name__}() to make one")
+        names = ", ".join(map(repr, self.classes))
+        raise InputError(f"{needed}, and {type(given).__name__} is none: make one, or give its name ({names})")
 
     @property
     def homes(self) -> dict[str, str]:
@@ -124,6 +141,7 @@ METHODS: Classes[Method] = Classes(
         "refined": "refinement.Refined",
         "opt-gen": "opt_gen.OptGen",
     },
+    "method.Method",
 )
 RECODINGS: Classes[Recoding] = Classes(
     "recoding",
@@ -136,6 +154,7 @@ RECODINGS: Classes[Recoding] = Classes(
         "angel": "angel.Angel",
         "perturbed": "perturbed.Perturbed",
     },
+    "recoding.Recoding",
 )
 ATTACKS: Classes[Any] = Classes(
     "attack",
@@ -152,9 +171,17 @@ ATTACKS: Classes[Any] = Classes(
         "linkability": "risks.linkability.Linkability",
         "inference": "risks.inference.Inference",
     },
+    "task.Attack",
+    "risks.risk_attack.RiskAttack",
 )
 ROOMS: tuple[Classes[Any], ...] = (PRINCIPLES, TARGETS, METHODS, RECODINGS, ATTACKS)
-_ASKED: Classes[Principle] = Classes("principle", PRINCIPLES.room, {**PRINCIPLES.classes, **TARGETS.classes})
+_ASKED: Classes[Principle] = Classes(
+    "principle",
+    PRINCIPLES.room,
+    {**PRINCIPLES.classes, **TARGETS.classes},
+    "principle.Principle",
+    "background_sensitive.BackgroundSensitive",
+)
 
 _NUMBER = r"(\d+(?:\.\d+)?(?:/\d+)?)"
 _TITLES = {
@@ -188,7 +215,11 @@ def chosen(classes: Classes[T], given: T | str | Mapping[str, Any] | None) -> T 
     """
     if isinstance(given, str):
         return from_data(classes, {"name": given})
-    return from_data(classes, given) if isinstance(given, Mapping) else given
+    if isinstance(given, Mapping):
+        return from_data(classes, given)
+    if given is not None:
+        classes.check(given)
+    return given
 
 
 def chosen_principle(given: Principle | str | Mapping[str, Any]) -> Principle | dict[str, Principle]:
@@ -201,6 +232,8 @@ def chosen_principle(given: Principle | str | Mapping[str, Any]) -> Principle | 
     """
     if isinstance(given, str):
         return principle_from_data(_data_of(given))
+    if isinstance(given, type):
+        _ASKED.check(given)
     if not isinstance(given, Mapping):
         return given
     if given.get("name") in _ASKED:
