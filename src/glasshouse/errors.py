@@ -230,15 +230,16 @@ class Infeasible(GlasshouseError):
     """No release of this table can satisfy the principle; the witness is in the attributes.
 
     ``counted`` is what was counted of the table, from which `glasshouse.journeys.advice` finds what can be promised
-    instead.
+    instead. The message has the ``reason``, and then the ``remedy``, if there is one: what can be asked for instead.
     """
 
     counted: Any = None
 
     def __init__(
         self,
-        message: str,
+        reason: str,
         *,
+        remedy: str = "",
         principle: object = None,
         column: str | None = None,
         value: object = None,
@@ -246,7 +247,8 @@ class Infeasible(GlasshouseError):
         of: int | None = None,
         largest: object = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+        self.reason = reason
         self.principle = principle
         self.column = column
         self.value = value

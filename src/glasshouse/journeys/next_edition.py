@@ -115,12 +115,12 @@ class Past:
         """The people who came, as a table of their own: what is published does not depend on other people's values."""
         return self.table.take(self.found.arrivals)
 
-    @property
-    def notices(self) -> list[str]:
-        """What was done with people who were known, in sentences."""
+    def notices(self, edition: Edition) -> list[str]:
+        """What was done with the new people, in this edition, and with people who were known, in sentences."""
         found, stay = self.found, "the published values were not changed"
         told = [
-            (len(found.arrivals), "new person was", "new people were", "published"),
+            (edition.n_tuples, "new person was", "new people were", "published"),
+            (edition.n_dropped, "new person was", "new people were", "left out of this edition, and will stay out"),
             (
                 len(found.leavers),
                 "person who was published before is",
@@ -195,9 +195,9 @@ class Past:
         own = own.set_column(0, "identifier", own["identifier"].cast(kind))
         return pa.concat_tables([earlier.cast(own.schema), own]).combine_chunks()
 
-    def tell(self, inside: Path) -> None:
-        """Record in the new audit what was done with known people; warn about values that have changed."""
-        told = {"edition": self.label, "notices": self.notices}
+    def tell(self, inside: Path, edition: Edition) -> None:
+        """Record in the new audit what was done with all people; warn about values that have changed."""
+        told = {"edition": self.label, "notices": self.notices(edition)}
         private_file(inside / _TOLD).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.found.n_changed or self.found.n_moved:
             changed = self.found.n_changed + self.found.n_moved
@@ -264,9 +264,9 @@ def newest(release: Release, audit: Path, table: Microdata) -> tuple[Release | N
 
 
 def closed_instead(error: Infeasible) -> Infeasible:
-    """The error for arrivals that cannot satisfy the principle, with an alternative."""
+    """The error for arrivals that cannot satisfy the principle; every edition has the same one, so no other helps."""
     return Infeasible(
-        f"the people who were added since the last edition cannot be published: {error}. {_WAIT}",
+        f"the people who were added since the last edition cannot be published: {error.reason}. {_WAIT}",
         principle=error.principle,
         column=error.column,
         count=error.count,

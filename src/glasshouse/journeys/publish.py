@@ -203,7 +203,11 @@ def publish(
     if copy is not None:
         check_copiable(release, copy)
     report = {
-        "notices": [*table.notices, *unused_taxonomies(table, release.recipe), *([] if past is None else past.notices)],
+        "notices": [
+            *table.notices,
+            *unused_taxonomies(table, release.recipe),
+            *([] if past is None else past.notices(release.editions[-1])),
+        ],
         "accepted": accepted_cautions(table.cautions, table.accepted),
         "achieved": achieved.to_dict(),
         "recipe": release.recipe.to_data(),
@@ -213,7 +217,7 @@ def publish(
             traces.write(inside)
             _keep_ledger(inside, traces.key, people, partition, release, past)
             if past is not None:
-                past.tell(inside)
+                past.tell(inside, release.editions[-1])
             write_audit(inside, report, _who_is_where(people, partition, past))
             write_release(release, outside, format)
             note(bytes=sum(file.stat().st_size for file in outside.rglob("*") if file.is_file()))

@@ -274,6 +274,7 @@ def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:
             found = recheck.verify_stream(folder)
         except NotSupported:
             return None
+        opened.check_cells()
         return replace(found, counting=(*found.counting, _STREAMED)), checked_promise(opened.described(), folder)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts about people who were left out of a release.
 
-The guarantee does not apply to those who were left out because of their values. It applies to those who were left out
-at random, so that the rest can be divided evenly.
+The guarantee does not apply to those who were left out because of their values. About everybody else it is against an
+attacker who knows that the person is in the release. It applies to those who were left out at random, so that the rest
+can be divided evenly.
 """
 
 from __future__ import annotations
@@ -39,10 +40,13 @@ class LeftOut:
 
     >>> some = LeftOut(n=3, n_published=20)
     >>> some.for_others("Nobody's disease can be inferred.")
-    "For the 20 people in the release, but not for the 3 people who were left out: nobody's disease can be inferred."
+    "For people who are known to be among the 20 in the release, and not among the 3 who were left out: nobody's \
+disease can be inferred."
     >>> print(some.in_words("disease"))
     The 3 people who were left out are not protected: only people with the most frequent values of disease were left \
-out, so an attacker who knows that somebody was left out may know the disease of that person.
+out, so an attacker who knows that somebody was left out may know the disease of that person. An attacker who does not \
+know whether somebody was left out can be more certain about the disease of this person than is guaranteed, also if \
+the person is in the release.
     >>> LeftOut(n_at_random=64, n_published=7936).at_random_in_words
     '64 of 8,000 people were left out at random, so that the rest can be divided evenly.'
     """
@@ -60,11 +64,12 @@ out, so an attacker who knows that somebody was left out may know the disease of
         except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version
             how = "by values" if made.n_dropped > made.n_suppressed else "nobody"
         n_dropped = made.n_dropped - getattr(made, "n_incomplete", 0)
-        n = n_dropped if how == "by values" else made.n_suppressed
-        whole = all(edition.n_tuples for edition in getattr(made, "editions", ()))  # else all of one were left out
+        # of an edition that could not be published all were left out, because of their values
+        n_closed = sum(edition.n_dropped for edition in getattr(made, "editions", ()) if edition.is_closed)
+        n = n_dropped if how == "by values" else made.n_suppressed + n_closed
         return cls(
             n=n,
-            n_at_random=n_dropped - n if how == "by lot" and whole else 0,
+            n_at_random=n_dropped - n if how == "by lot" else 0,
             n_published=made.n_tuples,
             too_frequent=n == made.n_suppressed,
         )
@@ -78,12 +83,12 @@ out, so an attacker who knows that somebody was left out may know the disease of
         return f"{whom} left out at random, so that the rest can be divided evenly." if n else ""
 
     def for_others(self, text: str) -> str:
-        """A text about everybody, which says that it holds for the people in the release, if some were left out."""
+        """A text about everybody, which says for whom it holds, if some were left out: who is known to be published."""
         if not self.n or not text:
             return text
-        others = f"the {self.n:,} people who were left out" if self.n > 1 else "the person who was left out"
-        published = counted(self.n_published, "person")
-        return f"For the {published} in the release, but not for {others}: {text[:1].lower()}{text[1:]}"
+        others = f"among the {self.n:,} who were left out" if self.n > 1 else "the person who was left out"
+        known = f"known to be among the {self.n_published:,} in the release, and not {others}"
+        return f"For people who are {known}: {text[:1].lower()}{text[1:]}"
 
     def in_words(self, value: str) -> str:
         """What an attacker may know about them, if there are any; ``value`` names the sensitive columns."""
@@ -97,7 +102,8 @@ out, so an attacker who knows that somebody was left out may know the disease of
         )
         return (
             f"{who} not protected: {why}, so an attacker who knows that somebody was left out may know the {value} of "
-            "that person."
+            "that person. An attacker who does not know whether somebody was left out can be more certain about the "
+            f"{value} of this person than is guaranteed, also if the person is in the release."
         )
 
 

@@ -136,7 +136,8 @@ frequent. One value may still be likelier than the others."
         uncertain = f"{column or 'the sensitive value'} is as uncertain as {equal} equally frequent values"
         remedy = f"the largest l that is possible is {equal}" if nearest else SAME
         return Infeasible(
-            f"{self.title} is not possible for this table: {uncertain} ({worst}); {remedy}",
+            f"{self.title} is not possible for this table: {uncertain} ({worst})",
+            remedy=remedy,
             principle=self,
             column=column,
             value=worst.value,

@@ -112,8 +112,8 @@ this does not protect anybody's disease."
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         n = self.largest_feasible(whole)
         remedy = f"the largest k that is possible is {n:,}" if n >= 2 else "k-anonymity needs at least 2 records"
-        message = f"{self.title} is not possible for this table: it has {n:,} record{'s' * (n != 1)}; {remedy}"
-        return Infeasible(message, principle=self, count=n, of=n, largest=n if n >= 2 else None)
+        message = f"{self.title} is not possible for this table: it has {n:,} record{'s' * (n != 1)}"
+        return Infeasible(message, remedy=remedy, principle=self, count=n, of=n, largest=n if n >= 2 else None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, init=False)
@@ -210,9 +210,9 @@ people."
     def _infeasible(self, whole: Counts, column: str | None, domain: Domain | None) -> Infeasible:
         n, largest = int(whole.sizes[0]), int(whole.largest[0])
         if n < self.k:
-            there = f"it has {n:,} record{'s' * (n != 1)}"
-            message = f"{self.title} is not possible for this table: {there}; the largest k that is possible is {n:,}"
-            return Infeasible(message, principle=self, count=n, of=n, largest=n)
+            message = f"{self.title} is not possible for this table: it has {n:,} record{'s' * (n != 1)}"
+            remedy = f"the largest k that is possible is {n:,}"
+            return Infeasible(message, remedy=remedy, principle=self, count=n, of=n, largest=n)
         smallest = Fraction(largest, n) if largest < n else None
         remedy = f"the smallest alpha that is possible is {plain(smallest)}" if smallest else SAME
         witness = most_frequent(whole, column, domain)

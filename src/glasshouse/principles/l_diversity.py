@@ -221,9 +221,14 @@ likelier than the others."
         ell = self.largest_feasible(whole)
         remedy = f"the largest l that is possible is {ell:,}" if ell >= 2 else SAME
         there = f"there {'are' if ell > 1 else 'is'} {ell:,} different value{'s' * (ell > 1)}{of_column(column)}"
-        message = f"{self.title} is not possible for this table: {there}; {remedy}"
         return Infeasible(
-            message, principle=self, column=column, count=ell, of=int(whole.sizes[0]), largest=ell if ell >= 2 else None
+            f"{self.title} is not possible for this table: {there}",
+            remedy=remedy,
+            principle=self,
+            column=column,
+            count=ell,
+            of=int(whole.sizes[0]),
+            largest=ell if ell >= 2 else None,
         )
 
 
@@ -327,8 +332,9 @@ attacker can rule out 2 values."
             return Infeasible(
                 (
                     f"{self.title} is not possible for this table: {there}{of_column(column)}, but at least "
-                    f"{self.ell:,} are needed; {smaller if distinct > 1 else SAME}"
+                    f"{self.ell:,} are needed"
                 ),
+                remedy=smaller if distinct > 1 else SAME,
                 principle=self,
                 column=column,
                 count=distinct,

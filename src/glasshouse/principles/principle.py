@@ -575,7 +575,8 @@ class Witness:
         """Make the error that says that this value is too frequent, and what would work."""
         limit = f"at most {allowed:,} {'is' if allowed == 1 else 'are'} allowed"
         return Infeasible(
-            f"{principle.title} is not possible for this table: {self}, {limit}; {remedy}",
+            f"{principle.title} is not possible for this table: {self}, {limit}",
+            remedy=remedy,
             principle=principle,
             column=self.column,
             value=self.value,

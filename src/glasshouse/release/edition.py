@@ -152,8 +152,8 @@ def over_editions(guarantee: Guarantee, editions: Sequence[Edition]) -> Guarante
             (
                 f"edition {edition.label} was not published: "
                 f"its {counted(edition.n_dropped, 'new person', 'new people')} could not be published "
-                "under the principle, and nothing is guaranteed for them; an attacker learns that too many of them had "
-                "the same value"
+                "under the principle, and nothing is guaranteed for them; an attacker learns that they were too few, "
+                "or that too many of them had the same value"
             )
             for edition in editions
             if edition.is_closed

@@ -133,7 +133,7 @@ def test_a_yes_and_no_column_is_offered_what_works(tmp_path: Path) -> None:
             shown = settled(client, "/privacy")
             assert "✓ guaranteed" in shown
             assert 'role="alert"' not in shown
-            left_out = "For the 50 people in the release, but not for the 150 people who were left out: nobody"
+            left_out = "known to be among the 50 in the release, and not among the 150 who were left out: nobody"
             assert (left_out in shown) == (take == "suppress")
             assert ("The 150 people who were left out are not protected: only people" in shown) == (take == "suppress")
 

@@ -164,7 +164,10 @@ def test_a_trial_shows_people_side_by_side_and_says_that_it_is_thrown_away(file:
     assert "People 21 to 40 of the 300" in second
     assert found["n_dropped"] > 0
     assert f"{found['n_suppressed']:,} of them because a value is too frequent" in first
-    assert f"<b>For the {found['n_published']:,} people in the release, but not for the {found['n_dropped']:,}" in first
+    known = (
+        f"among the {found['n_published']:,} in the release, and not among the {found['n_dropped']:,} who were left out"
+    )
+    assert f"<b>For people who are known to be {known}: " in first
     assert f"The {found['n_suppressed']:,} people who were left out are not protected: only people with the m" in first
     everything = "".join(first.split("<tbody>")[1:]) + "".join(second.split("<tbody>")[1:])
     left_out = sum(1 for rows in found["people"]["tables"][0]["rows"][:40] if rows is None)

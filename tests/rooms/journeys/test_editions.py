@@ -258,6 +258,9 @@ def test_the_trimmed_stay_out_for_good(tmp_path: Path) -> None:
     second = publish(range(80), tmp_path / "2", after=tmp_path / "1", values="aaabcd")
     assert second.recipe.suppress == "1/2"
     assert second.editions[1].n_tuples + second.editions[1].n_dropped == 40
+    notices = json.loads((tmp_path / "2" / "audit" / "edition.json").read_text(encoding="utf-8"))["notices"]
+    assert f"{second.editions[1].n_tuples} new people were published" in notices
+    assert f"{second.editions[1].n_dropped} new people were left out of this edition, and will stay out" in notices
     ledger = pq.read_table(tmp_path / "2" / "audit" / "ledger.parquet")
     assert ledger.num_rows == 80
     assert pc.sum(pc.invert(ledger["published"])).as_py() == second.n_dropped
@@ -272,12 +275,19 @@ def test_people_who_cannot_be_published_are_left_out_for_good_or_refused(tmp_pat
     own = people(range(64))
     own["ill"][60:] = ["a"] * 4
     later = gh.read(own, identifier="id", quasi=["age", "sex"], sensitive="ill")
-    with pytest.raises(gh.Infeasible, match="must not wait"):
+    with pytest.raises(gh.Infeasible, match=r"at most 1 is allowed\. These people must not wait") as refused:
         gh.publish(later, out=tmp_path / "2", **alike)
+    assert "t-closeness" not in str(refused.value)  # every edition has the principle of the first
+    assert not refused.value.ways
     assert not (tmp_path / "1" / "audit" / "followed.json").exists()
     closed = gh.publish(later, out=tmp_path / "2", leave_out=True, allow_seed=True, **alike)
     assert closed.editions[1] == gh.Edition(label=2, n_tuples=0, n_dropped=4)
     assert any("edition 2 was not published: its 4 new people" in limit for limit in closed.guarantee.limits)
+    assert closed.guarantee.limits[-1].endswith("they were too few, or that too many of them had the same value")
+    for file in ("edition.json", "report.json"):
+        notices = json.loads((tmp_path / "2" / "audit" / file).read_text(encoding="utf-8"))["notices"]
+        assert "4 new people were left out of this edition, and will stay out" in notices
+        assert not any("published" in notice for notice in notices)
     assert gh.verify(tmp_path / "2").holds
     third = publish(range(100), tmp_path / "3", after=tmp_path / "2", edition=3)
     assert [edition.n_tuples for edition in third.editions] == [60, 0, 36]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -82,24 +83,31 @@ SKEWED = {"age": list(range(20, 44)), "disease": ["flu"] * 15 + ["gout"] * 5 + [
 def test_people_who_were_left_out_are_told_from_those_who_are_protected() -> None:
     table = gh.read(SKEWED, quasi=["age"], sensitive="disease")
     kept, left = told(table, principle="2-diversity", suppress="0.5")
-    assert kept.startswith("For the 18 people in the release, but not for the 6 people who were left out: nobody's dis")
+    assert kept.startswith(
+        "For people who are known to be among the 18 in the release, and not among the 6 who were left out: nobody's"
+    )
     assert left.startswith(
         "The 6 people who were left out are not protected: only people with the most frequent values"
     )
-    assert "knows that somebody was left out may know the disease of that person. An attacker who knows more" in left
+    assert "knows that somebody was left out may know the disease of that person. An attacker who does not know" in left
+    assert "can be more certain about the disease of this person than is guaranteed, also if the person is in" in left
 
 
 def test_one_person_who_was_left_out_is_told_as_one() -> None:
     one = {name: values[5:] for name, values in SKEWED.items()}
     kept, left = told(gh.read(one, quasi=["age"], sensitive="disease"), principle="2-diversity", suppress="0.5")
-    assert kept.startswith("For the 18 people in the release, but not for the person who was left out: nobody's")
+    assert kept.startswith(
+        "For people who are known to be among the 18 in the release, and not the person who was left out: nobody's"
+    )
     assert left.startswith("The person who was left out is not protected: ")
 
 
 def test_people_whom_a_method_could_not_place_are_not_protected_either() -> None:
     table = gh.read({"x": [1, 2, 3, 4], "s": list("cbaa")}, quasi=["x"], sensitive="s")
     kept, left = told(table, principle="2-diversity", method=gh.Greedy(last="drop"), recoding="boxes")
-    assert kept.startswith("For the 2 people in the release, but not for the 2 people who were left out: nobody's s ")
+    assert kept.startswith(
+        "For people who are known to be among the 2 in the release, and not among the 2 who were left out: nobody's s "
+    )
     assert left.startswith("The 2 people who were left out are not protected: who was left out depended on s, so ")
 
 
@@ -115,3 +123,34 @@ def test_people_who_were_left_out_at_random_are_not_called_unprotected() -> None
     both = LeftOut.of(replace(release, n_dropped=3, n_suppressed=2))
     assert (both.n, both.n_at_random) == (2, 1)
     assert protected(release.recipe, release.guarantee, LeftOut.of(release)).startswith("Nobody's s or r")
+
+
+def test_an_attacker_who_does_not_know_who_was_left_out_can_be_more_certain_also_about_people_in_the_release() -> None:
+    """So the headline is about people who are known to be in it: one who knows everybody's age knows this of nobody."""
+    columns = {"age": [20 + i % 4 for i in range(40)], "disease": ["flu"] * 28 + ["gout", "ulcer"] * 6}
+    table = gh.read(columns, quasi=["age"], sensitive="disease")
+    release = gh.publish(table, principle="2-diversity", suppress="0.5", recoding=gh.Anatomy())
+    found = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    published = release.n_tuples
+    assert published == 24
+    certain = sum(max(found.of(i).values()) > 0.5 for i in range(table.n_tuples))
+    assert certain > table.n_tuples - published  # more than were left out, so some of them are in the release
+    kept = protected(release.recipe, release.guarantee, LeftOut.of(release))
+    assert kept.startswith("For people who are known to be among the 24 in the release")
+
+
+def test_everybody_of_an_edition_that_could_not_be_published_was_left_out(tmp_path: Path) -> None:
+    people = {"name": [f"p{i}" for i in range(24)], **PEOPLE}
+    more = {"name": ["a", "b", "c"], "age": [30, 31, 32], "sex": ["F"] * 3, "disease": ["flu"] * 3, "drug": ["a"] * 3}
+    roles = {"identifier": "name", "quasi": ["age", "sex"], "sensitive": "disease"}
+    gh.publish(gh.read(people, **roles), principle="3-diversity", edition=1, out=tmp_path / "1")
+    both = gh.read({name: [*values, *more[name]] for name, values in people.items()}, **roles)
+    release = gh.publish(both, after=tmp_path / "1", edition=2, leave_out=True, out=tmp_path / "2")
+    left_out = LeftOut.of(release)
+    assert (left_out.n, left_out.n_at_random) == (3, 0)
+    kept = protected(release.recipe, release.guarantee, left_out)
+    assert kept.startswith(
+        "For people who are known to be among the 24 in the release, and not among the 3 who were le"
+    )
+    left = not_protected(release.recipe, release.guarantee, left_out)
+    assert left.startswith("The 3 people who were left out are not protected: who was left out depended on disease, so")

@@ -386,7 +386,7 @@ def _suppressed(sketch: Sketch, principle: Principle | Mapping[str, Principle]) 
         share = Fraction(ceil(Fraction(n_left_out, sketch.n_people) * STEPS), STEPS)
         cost = (
             f"{'It is' if n_left_out == 1 else 'They are'} drawn at random among the records with the most frequent "
-            "values. Nothing is guaranteed for people who are left out."
+            "values. The guarantee is for people who are known to be in the release, and for nobody else."
         )
         if share <= _MOST_LEFT_OUT:
             yield _way("suppress", one, cost, suppress=share)

@@ -75,7 +75,7 @@ def _beliefs(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif above is found:
             what = (
                 f"{what}, {knows}. The people counted here may themselves have been left out, and the guarantee is "
-                "only for the people in the release."
+                "only for people who are known to be in the release."
             )
         else:
             more = f"it is up to {found['largest']:.4f}, and {found['people_above']:,} may be above {limit}"
@@ -152,8 +152,7 @@ def _known(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield (
             "attention",
             f"{dropped:,} of {counted(whole, 'person')} ({share}) {'was' if dropped == 1 else 'were'} left out. "
-            "Nothing "
-            "is guaranteed for them.",
+            "Nothing is guaranteed for them: the guarantee is for people who are known to be in the release.",
         )
     if ONE_ROW_PER_PERSON in facts["guarantee"]["assumptions"]:
         yield "note", "No identifier was named: people are protected only if nobody has two rows."

@@ -86,11 +86,11 @@ def but_for_dropped(n_dropped: int) -> str:
     """A note on the people who were dropped, to whom a bound for published people does not apply.
 
     >>> but_for_dropped(0), but_for_dropped(12)
-    ('', ', for the people who are published, not for the 12 who were left out')
+    ('', ', for people who are known to be published, not for the 12 who were left out')
     """
     if not n_dropped:
         return ""
-    return f", for the people who are published, not for the {n_dropped:,} who were left out"
+    return f", for people who are known to be published, not for the {n_dropped:,} who were left out"
 
 
 def _more_than(rows: int, table: Microdata) -> str:

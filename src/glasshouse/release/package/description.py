@@ -36,15 +36,15 @@ from glasshouse.release.package.manifest import (
 )
 from glasshouse.release.package.parts import MOST_PARTS, PublishedPart, part_paths, remove_unfinished
 from glasshouse.release.package.readme import description, readme
-from glasshouse.release.package.tables import batches_of, field_type, guarded_name
+from glasshouse.release.package.tables import batches_of, field_type, guarded, guarded_name
 from glasshouse.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from glasshouse.release.release import PublishedColumn, Release
 
-__all__ = ["check_licence", "told_of", "write_manifest"]
+__all__ = ["Shown", "check_licence", "manifest_of", "resource_of", "shown_in", "told_of", "write_manifest"]
 
 _PROFILES = "https://datapackage.org/profiles/2.0/"
 _MEDIA_TYPES = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
@@ -77,32 +77,50 @@ def write_manifest(
     ``marks`` are the words that tables of CSV have for missing texts, by table and column; ``parts`` the files that
     were written, by table and in their order. A table that is not named there is one file.
     """
-    columns = {column.name: column for column in release.columns}
+    check_licence(release.licence)
     written = {name: list((parts or {}).get(name) or [_whole(folder, name, format)]) for name in release.packaged}
     _check_parts(folder, written, format)
-    resources = [
-        _resource(name, table.schema, columns, folder, format, (marks or {}).get(name, {}), written[name])
-        for name, table in release.packaged.items()
-    ]
+    resources = []
+    for name, table in release.packaged.items():
+        types = {field.name: field_type(field.type) for field in table.schema}
+        texts = [column for column, kind in types.items() if kind == "string"]
+        own = (marks or {}).get(name, {})
+        files = [folder / part.path for part in written[name]] if texts else []
+        shown = shown_in(itertools.chain.from_iterable(batches_of(file, format, texts) for file in files), texts, own)
+        resources.append(resource_of(name, types, release.columns, format, shown, own, written[name]))
     words = {r["name"]: _missing_words(r) for r in resources} if format == "csv" else {}
     counts = {name: len(own) for name, own in written.items()}
     (folder / README).write_text(readme(release, format, VERSION, words, counts), encoding="utf-8", newline="\n")
-    files = [_listed(part, rows=len(own) > 1) for own in written.values() for part in own]
-    files.append({"path": README, **_measured(folder / README)})
-    several = any(n > 1 for n in counts.values())
+    about = PublishedPart(path=README, rows=0, **_measured(folder / README))
+    text = json.dumps(manifest_of(release, resources, written, about), indent=2, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def manifest_of(
+    release: Release,
+    resources: Sequence[Mapping[str, Any]],
+    parts: Mapping[str, Sequence[PublishedPart]],
+    about: PublishedPart,
+) -> dict[str, Any]:
+    """The manifest of a release, with the entries of its tables, their files, and its README."""
+    files = [_listed(part, rows=len(own) > 1) for own in parts.values() for part in own]
+    several = any(len(own) > 1 for own in parts.values())
     version = FORMAT_VERSION if release.editions else PARTS_FORMAT if several else WHOLE_FORMAT
     term = "path" if "://" in release.licence else "name"
-    manifest: dict[str, Any] = {
+    return {
         "$schema": f"{_PROFILES}datapackage.json",
         "name": "glasshouse-release",
         **({"title": release.title} if release.title else {}),
         "description": description(release),
-        **({"licenses": [{term: check_licence(release.licence)}]} if release.licence else {}),
-        "resources": resources,
-        "glasshouse": {"format_version": version, "software": SOFTWARE, **told_of(release), "files": files},
+        **({"licenses": [{term: release.licence}]} if release.licence else {}),
+        "resources": list(resources),
+        "glasshouse": {
+            "format_version": version,
+            "software": SOFTWARE,
+            **told_of(release),
+            "files": [*files, _listed(about, rows=False)],
+        },
     }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _measured(file: Path) -> dict[str, Any]:
@@ -154,17 +172,17 @@ def _missing_words(resource: Mapping[str, Any]) -> dict[str, list[str]]:
     return {field["name"]: field.get("missingValues", schema["missingValues"]) for field in schema["fields"]}
 
 
-def _resource(
+def resource_of(
     name: str,
-    schema: pa.Schema,
-    columns: Mapping[str, PublishedColumn],
-    folder: Path,
+    types: Mapping[str, str | None],
+    columns: Sequence[PublishedColumn],
     format: str,
+    shown: Mapping[str, Shown],
     marks: Mapping[str, str],
     parts: Sequence[PublishedPart],
 ) -> dict[str, Any]:
-    texts = [field.name for field in schema if field_type(field.type) == "string"]
-    shown = _shown([folder / part.path for part in parts], format, texts, marks)
+    """The entry of a table: its files, and what its columns mean and show; ``types`` are the names of their types."""
+    told = {column.name: column for column in columns}
     measured = {"bytes": parts[0].bytes, "hash": parts[0].hash} if len(parts) == 1 else {}
     if format == "parquet":
         measured.pop("bytes", None)
@@ -180,13 +198,16 @@ def _resource(
         "schema": {
             "$schema": f"{_PROFILES}tableschema.json",
             **({"missingValues": [""]} if format == "csv" else {}),
-            "fields": [_field(columns[f.name], f.type, shown.get(f.name), format, marks.get(f.name)) for f in schema],
+            "fields": [
+                _field(told[column], kind, shown.get(column), format, marks.get(column))
+                for column, kind in types.items()
+            ],
         },
     }
 
 
 @dataclass
-class _Shown:
+class Shown:
     """What a text column shows: whether a value is missing or an empty text, and the values where they are few."""
 
     missing: bool = False
@@ -203,20 +224,29 @@ class _Shown:
                 self.values = None
 
 
-def _shown(files: Sequence[Path], format: str, columns: list[str], marks: Mapping[str, str]) -> dict[str, _Shown]:
-    """The content of text columns, as it stands in the files."""
-    found = {name: _Shown() for name in columns}
-    if not columns:
-        return found
-    for batch in itertools.chain.from_iterable(batches_of(file, format, columns) for file in files):
+def shown_in(
+    batches: Iterable[pa.Table],
+    columns: Sequence[str],
+    marks: Mapping[str, str] | None = None,
+    *,
+    to_guard: bool = False,
+) -> dict[str, Shown]:
+    """What text columns show, in batches of rows with cells as they stand in the files.
+
+    ``marks`` are the words for missing texts that are in these cells. Cells that were read from CSV files, and have
+    lost their apostrophes, get them back with ``to_guard``.
+    """
+    found = {name: Shown() for name in columns}
+    for batch in batches:
         for name, shown in found.items():
             distinct = pc.unique(pa.chunked_array([_different(chunk) for chunk in batch[name].chunks], pa.string()))
-            if name in marks:
+            if marks and name in marks:
                 distinct = pc.if_else(pc.equal(distinct, marks[name]), None, distinct)
             if len(distinct) > _MOST_CATEGORIES + 1:  # too many to be listed: look for two of them alone
                 shown.values = None
                 distinct = distinct.filter(pc.fill_null(pc.equal(distinct, ""), fill_value=True))
-            shown.see(set(distinct.to_pylist()))
+            texts = guarded(pa.chunked_array([distinct])) if to_guard else distinct
+            shown.see(set(texts.to_pylist()))
     return found
 
 
@@ -228,10 +258,10 @@ def _different(texts: pa.Array) -> pa.Array:
 
 
 def _field(
-    column: PublishedColumn, kind: pa.DataType, shown: _Shown | None, format: str, mark: str | None
+    column: PublishedColumn, kind: str | None, shown: Shown | None, format: str, mark: str | None
 ) -> dict[str, Any]:
     name = guarded_name(column.name) if format == "csv" else column.name
-    told: dict[str, Any] = {"name": name, "type": field_type(kind), "description": column.meaning}
+    told: dict[str, Any] = {"name": name, "type": kind, "description": column.meaning}
     if told["type"] == "datetime" and format == "csv":
         told["format"] = "any"
     if column.name in (*NUMBERS, *COUNTS) and column.role == "added":

@@ -154,8 +154,9 @@ class PackagedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """The checked description of a release."""
+    """The checked description of a release; ``data`` is all that was read, also what was not checked."""
 
+    data: Mapping[str, Any]
     version: int
     files: tuple[PackagedFile, ...]
     tables: tuple[PackagedTable, ...]
@@ -229,6 +230,7 @@ def parse_manifest(content: bytes) -> Manifest:
             "several files"
         )
     manifest = Manifest(
+        data=data,
         version=version,
         files=tuple(_file(r, r) for r in resources) if version == 1 else _files(ours, tables, resources),
         tables=tables,

@@ -19,6 +19,7 @@ from glasshouse.release.edition import check_editions
 from glasshouse.release.layout import COUNTS, NUMBERS, layout_of
 from glasshouse.release.package.container.container import MANIFEST, opened, refused
 from glasshouse.release.package.folders import tidy
+from glasshouse.release.package.manifest_check import cells_shown
 from glasshouse.release.package.pair import RELEASE, mend, warn_if_apart
 from glasshouse.release.package.stream import MOST_BYTES, ReleaseStream
 
@@ -71,10 +72,11 @@ def _mend(folder: Path) -> None:
 def _load(container: Container, most_bytes: int) -> Release:
     stream = ReleaseStream(container, most_bytes)
     tables = stream.whole_tables()
+    shown = {table.name: cells_shown(table, tables[table.name].select) for table in stream.manifest.tables}
     left = stream.left_of(tables)
     _check_numbers(tables, stream.manifest)
     layout_of(stream.manifest.recipe).check(tables, stream.manifest.recipe)
-    release = stream.release_of(tables, left)
+    release = stream.release_of(tables, left, shown)
     check_editions(release)
     return release
 

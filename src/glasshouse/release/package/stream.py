@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ from glasshouse.release.layout import COUNTS, LEFT, NUMBERS, layout_of
 from glasshouse.release.package.container.container import opened, refused
 from glasshouse.release.package.container.plain_file import MOST_MANIFEST
 from glasshouse.release.package.manifest import MANIFEST, README, SIGNATURE, parse_manifest
+from glasshouse.release.package.manifest_check import cells_shown, check_entries
 from glasshouse.release.package.reader import batches_in, joined, table_in
 from glasshouse.release.package.readme import description, readme
 from glasshouse.release.release import Release
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from glasshouse.release.package.container.container import Container
+    from glasshouse.release.package.description import Shown
     from glasshouse.release.package.manifest import Manifest, PackagedFile, PackagedTable
 
 __all__ = ["MOST_BYTES", "ReleaseStream", "open_release"]
@@ -104,8 +107,16 @@ class ReleaseStream:
         """Take the table of people who left from the tables of a release of several editions; None if nobody did."""
         return tables.pop(LEFT, None) if self.manifest.editions else None
 
-    def release_of(self, tables: Mapping[str, pa.Table], left: pa.Table | None = None) -> Release:
-        """The release with these tables, after a check that its words for people are those for machines."""
+    def release_of(
+        self,
+        tables: Mapping[str, pa.Table],
+        left: pa.Table | None = None,
+        shown: Mapping[str, Mapping[str, Shown]] | None = None,
+    ) -> Release:
+        """The release with these tables, after a check that its words for people are those for machines.
+
+        ``shown`` is what the text columns of each table show, where it is known: the manifest must say the same.
+        """
         manifest = self.manifest
         release = Release(
             tables=tables,
@@ -126,7 +137,13 @@ class ReleaseStream:
         told = next((self._content(file, MOST_MANIFEST) for file in manifest.files if file.name == README), b"")
         if manifest.is_ours:
             self._check_words(release, told)
+        check_entries(manifest, release, shown)
         return release
+
+    def check_cells(self) -> None:
+        """Check that the manifest says of the cells of texts what they show; every file with texts is read."""
+        shown = {table.name: cells_shown(table, partial(self.batches, table.name)) for table in self.manifest.tables}
+        check_entries(self.manifest, self.described(), shown)
 
     def _borders(self, table: PackagedTable) -> list[int]:
         """The rows at which the second and each further file of a table begin."""
