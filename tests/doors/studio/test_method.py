@@ -165,7 +165,7 @@ def test_what_was_changed_in_another_tab_is_shown_before_a_way_is_taken(at_hospi
         seen = desk.mark
         for recodings in (["boxes", "anatomy"], ["anatomy"]):  # the second comparison is made in another tab
             client.post("/method/compare", data={"methods": "sift", "recodings": recodings})
-            settled(client, "/method")
+            at_hospital.wait("compare")
         gone = client.post("/method/use", data={"way": "sift as boxes"})
         assert "method" not in desk.choices
         desk.choose(quasi=["sex", "age"])  # which have other numbers
