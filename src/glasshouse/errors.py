@@ -163,6 +163,7 @@ class ParameterError(InputError):
         super().__init__(f"{owner}: {name} must be {allowed}, got {_brief(value)}")
         self.owner = owner
         self.name = name
+        self.allowed = allowed
         self.value = value
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,12 @@ class Desk:
         """A fingerprint of all decisions, or of some: results for another fingerprint are out of date."""
         chosen = self.choices if names is None else {name: self.choices.get(name) for name in names}
         return json.dumps(chosen, sort_keys=True, default=str)
+
+    @property
+    def mark(self) -> str:
+        """A short digest of all decisions and of the opened table, which forms that show them send back."""
+        told = json.dumps([self.notes.get("of"), self.about()])
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
 
     # --- work ---------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ column. The form names columns by their numbers: ``l-diversity.columns`` has tho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,7 @@ from glasshouse.policy.principle_choices import choices_asking_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from glasshouse.principles.principle import Principle
 
@@ -62,6 +64,8 @@ class Field:
         What is in it at first; an empty one may be left empty.
     low, high, step
         Of its slider, and of the arrows beside a number.
+    least, above, below, most
+        What a number must be: at least, above, below, at most.
     """
 
     choice: str
@@ -73,6 +77,36 @@ class Field:
     low: str = "2"
     high: str = "50"
     step: str = "1"
+    least: int | None = None
+    above: int | None = None
+    below: int | None = None
+    most: int | None = None
+
+    @property
+    def sign(self) -> str:
+        """The letter or word with which its label begins, for sentences about it."""
+        return re.split(r"[:,]", self.label, maxsplit=1)[0]
+
+    @property
+    def allowed(self) -> str:
+        """What is taken, in words.
+
+        >>> OFFERS["l-diversity"].fields[0].allowed, OFFERS["alpha-k-anonymity"].fields[0].allowed
+        ('a whole number of at least 2', 'a number above 0 and below 1')
+        """
+        ends = [("of at least", self.least), ("above", self.above), ("below", self.below), ("at most", self.most)]
+        said = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
+        return f"a {'whole ' if self.kind == 'whole' else ''}number {said}"
+
+    def allows(self, number: Fraction) -> bool:
+        """Whether it takes a number."""
+        return (
+            (self.kind != "whole" or number.denominator == 1)
+            and (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+            and (self.most is None or number <= self.most)
+        )
 
     @property
     def differs(self) -> bool:
@@ -103,8 +137,8 @@ class Offer:
         return f"{self.name}.{field.parameter}" + ("" if number is None else f"@{number}")
 
 
-_SHARE = {"kind": "number", "low": "0.01", "high": "0.99", "step": "0.01"}
-_SIZE = Field(choice="k", parameter="k", label="k, the smallest size of a group", usual="6")
+_SHARE: dict[str, Any] = {"kind": "number", "low": "0.01", "high": "0.99", "step": "0.01", "below": 1}
+_SIZE = Field(choice="k", parameter="k", label="k, the smallest size of a group", usual="6", least=1)
 _EVEN = Field(
     choice="lambda_",
     parameter="lambda_",
@@ -115,6 +149,8 @@ _EVEN = Field(
     low="0.01",
     high="1",
     step="0.01",
+    above=0,
+    most=1,
 )
 _DOMAIN = Field(
     choice="domain",
@@ -130,13 +166,18 @@ _LISTED = (
     Offer(
         name="l-diversity",
         title="Limit the probability of every sensitive value to 1 in l (l-diversity)",
-        fields=(Field(choice="ell", parameter="ell", label="l: the probability is at most 1 in l", usual="5"),),
+        fields=(
+            Field(choice="ell", parameter="ell", label="l: the probability is at most 1 in l", usual="5", least=2),
+        ),
     ),
     Offer(
         name="designated-l-diversity",
         title="Limit only the probability of values that would harm a person (designated l-diversity)",
         fields=(
-            Field(choice="ell", parameter="ell", label="l: the attacker's probability is at most 1 in l", usual="5"),
+            Field(
+                choice="ell", parameter="ell", label="l: the attacker's probability is at most 1 in l", usual="5",
+                least=2,
+            ),
             Field(choice="designated", parameter="values", label="Values to protect", kind="values"),
         ),
     ),
@@ -144,27 +185,27 @@ _LISTED = (
         name="t-closeness",
         title="Keep groups similar to the whole table (t-closeness)",
         fields=(
-            Field(choice="t", parameter="t", label="t, the largest difference", usual="0.2", **_SHARE),
+            Field(choice="t", parameter="t", label="t, the largest difference", usual="0.2", **_SHARE, least=0),
             Field(choice="distance", parameter="distance", label="Distance between two values", kind="distance"),
         ),
     ),
     Offer(
         name="k-anonymity",
         title="Make every person look the same as others (k-anonymity)",
-        fields=(Field(choice="k", parameter="k", label="k, how many people look the same", usual="5"),),
+        fields=(Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", least=2),),
     ),
     Offer(
         name="alpha-k-anonymity",
         title="Make every person look the same as others, and limit each value's share ((alpha, k)-anonymity)",
         fields=(
-            Field(choice="alpha", parameter="alpha", label="alpha, the largest share", usual="0.5", **_SHARE),
-            Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", low="1"),
+            Field(choice="alpha", parameter="alpha", label="alpha, the largest share", usual="0.5", **_SHARE, above=0),
+            Field(choice="k", parameter="k", label="k, how many people look the same", usual="5", low="1", least=1),
         ),
     ),
     Offer(
         name="distinct-l-diversity",
         title="Keep at least l values possible for every person (distinct l-diversity)",
-        fields=(Field(choice="distinct_ell", parameter="ell", label="l, how many values", usual="3"),),
+        fields=(Field(choice="distinct_ell", parameter="ell", label="l, how many values", usual="3", least=2),),
     ),
     Offer(
         name="entropy-l-diversity",
@@ -173,7 +214,7 @@ _LISTED = (
             Field(
                 choice="entropy_ell", parameter="ell", usual="3",
                 label="l: as uncertain, on average, as with l equally frequent values",
-                kind="number", low="1.1", high="20", step="0.1",
+                kind="number", low="1.1", high="20", step="0.1", above=1,
             ),
         ),
     ),
@@ -184,10 +225,10 @@ _LISTED = (
             Field(
                 choice="recursive", parameter="c", usual="2",
                 label="c: the most frequent value occurs at most c times as often as the rarer values together",
-                kind="number", low="0.1", high="10", step="0.1",
+                kind="number", low="0.1", high="10", step="0.1", above=0,
             ),
             Field(
-                choice="recursive", parameter="ell", usual="3",
+                choice="recursive", parameter="ell", usual="3", least=2,
                 label="l: the rarer values are those from the l-th most frequent on",
             ),
         ),
@@ -196,7 +237,7 @@ _LISTED = (
         name="delta-growth",
         title="Let no probability grow much, even if the attacker knows other people's values (delta-growth)",
         fields=(
-            Field(choice="delta", parameter="delta", label="delta, the largest growth", usual="0.3", **_SHARE),
+            Field(choice="delta", parameter="delta", label="delta, the largest growth", usual="0.3", **_SHARE, above=0),
             _SIZE,
             _EVEN,
             _DOMAIN,
@@ -207,11 +248,11 @@ _LISTED = (
         title="Keep improbable statements improbable, even if the attacker knows other people's values (rho1-to-rho2)",
         fields=(
             Field(
-                choice="rho1", parameter="rho1", usual="0.2", **_SHARE,
+                choice="rho1", parameter="rho1", usual="0.2", **_SHARE, above=0,
                 label="rho1: a probability that was at most this before the release",
             ),
             Field(
-                choice="rho2", parameter="rho2", usual="0.5", **_SHARE,
+                choice="rho2", parameter="rho2", usual="0.5", **_SHARE, above=0,
                 label="rho2: is at most this after the release",
             ),
             _SIZE,
@@ -405,7 +446,7 @@ def _put(found: dict[str, Any], field: Field, value: Any, column: str | None) ->
     before = found[field.choice] if column is None else (found[field.choice] or {}).get(column)
     if before is not None and before != value:
         raise InputError(
-            f"two guarantees give different numbers for {field.label.partition(',')[0]}: give the same "
+            f"two guarantees give different numbers for {field.sign}: give the same "
             "number, or ask for only one of the two"
         )
     if column is None:
@@ -445,19 +486,18 @@ def _read(field: Field, texts: Sequence[str], values: Sequence[str]) -> Any:
 def _number(field: Field, text: str) -> int | str | None:
     from glasshouse.principles.parameters import plain
 
-    name = field.label.partition(",")[0]
-    if not text:
-        if field.choice in ("delta", "rho2"):
-            return None
-        raise InputError(f"{name} is missing: write a number")
     try:
         if len(text) > _LONGEST:
-            raise ValueError
+            raise bounds.OutOfBounds
         exact = bounds.exact(text)
+    except bounds.OutOfBounds:
+        raise InputError(
+            f"the value of {field.sign} must be {field.allowed}, of at most {bounds.MOST_DIGITS} digits"
+        ) from None
     except (TypeError, ValueError, ZeroDivisionError):
-        raise InputError(f"{name} must be a number") from None
-    if exact < 0:
-        raise InputError(f"{name} must not be below 0")
-    if field.kind == "whole" and exact.denominator != 1:
-        raise InputError(f"{name} must be a whole number")
+        raise InputError(f"the value of {field.sign} must be {field.allowed}") from None
+    if not field.allows(exact):
+        raise InputError(f"the value of {field.sign} must be {field.allowed}")
+    if field.kind == "whole" and exact > bounds.MOST_WHOLE:
+        raise InputError(f"the value of {field.sign} must be {field.allowed} and at most {bounds.MOST_WHOLE:,}")
     return None if field.choice == "lambda_" and exact == 1 else plain(exact)

@@ -108,9 +108,18 @@ def found(desk: Desk) -> dict[str, Any] | None:
     seen: dict[str, Any] | None = desk.found("look", about=desk.about(READ)) if desk.has_table else None
     if seen is not None and "adopted" not in desk.notes:
         desk.notes["adopted"] = True
+        _adopt_decimal(desk, seen)
         adopt(desk, seen)
         check(desk)
     return seen
+
+
+def _adopt_decimal(desk: Desk, seen: dict[str, Any]) -> None:
+    """Decide on the decimal comma that was found; the look was made with it, so it stays the look at this table."""
+    job = desk.job("look")
+    if job is not None and seen["dialect"] and seen["dialect"]["decimal"] == ",":
+        desk.choose(decimal=",")
+        job.about = desk.about(READ)
 
 
 def adopt(desk: Desk, seen: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.cells.values import text_of
-from glasshouse.errors import GlasshouseError, Infeasible
+from glasshouse.errors import GlasshouseError, Infeasible, ParameterError
 from glasshouse.journeys.advice.ways import ways_out
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import attacker, listed
@@ -37,6 +37,7 @@ __all__ = ["USUAL_WAY", "Outlook", "Remedy", "costs_of_larger", "obstacle_of", "
 _SIZE = 6  # of groups under a bound on probabilities
 _BEYOND = 3  # values of l above the largest one of which it is told what they would cost
 _LEVELS = (Adversary.LINKING, Adversary.ALGORITHM_AWARE, Adversary.CORRUPTING)
+_FIELDS = {"ell": "l", "lambda_": "lambda"}  # parameters that a form calls otherwise
 _WHO = {
     Adversary.LINKING: "An attacker who looks people up",
     Adversary.ALGORITHM_AWARE: "An attacker who also knows the algorithm",
@@ -124,7 +125,7 @@ table was made and everybody's age, sex and zipcode."]
         found.remedies = _remedies(sketch, choices)
         return found
     except GlasshouseError as error:
-        found.refused = str(error)
+        found.refused = _in_fields(error)
         if not found.usual_way:
             found.remedies = [USUAL_WAY]
         return found
@@ -137,6 +138,14 @@ table was made and everybody's age, sex and zipcode."]
     found.sentences = [left_out.for_others(sentence) for sentence in found.sentences]
     found.about_left_out = left_out.in_words(listed(sketch.sensitive, "or"))
     return found
+
+
+def _in_fields(error: GlasshouseError) -> str:
+    """A refusal in the words of the fields of a form, without the class and the value that a program would be told."""
+    if not isinstance(error, ParameterError):
+        return str(error)
+    allowed = error.allowed.replace("an integer >= ", "a whole number of at least ").replace(" >= ", " of at least ")
+    return f"the value of {_FIELDS.get(error.name, error.name)} must be {allowed}"
 
 
 def title_of(principle: Principle | Mapping[str, Principle]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from glasshouse.studio.desk import Desk
 
-__all__ = ["Spelling", "spelling_of"]
+__all__ = ["Spelling", "not_yet", "spelling_of"]
 
 _POLICY = "policy.toml"
 _WAITING = "Not yet: "
@@ -27,7 +27,7 @@ _WAITING = "Not yet: "
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """The same choices in three ways, for the macro ``spelled``.
+    """The same choices in three ways, for the page.
 
     Parameters
     ----------
@@ -86,6 +86,12 @@ def spelling_of(desk: Desk, choices: Mapping[str, Any] | None = None, *, force: 
         note=_note(reason, temporary),
         temporary=temporary,
     )
+
+
+def not_yet(why: str) -> Spelling:
+    """What stands in the place of all three while nothing can be published."""
+    words = f"{_WAITING}{why}"
+    return Spelling(command=words, python=words, policy=words, note="")
 
 
 def _tried(write: Callable[[], str]) -> str:

@@ -21,6 +21,19 @@ from glasshouse.studio.guard import ENTRANCE, Guard
 from glasshouse.studio.workspace import Workspace
 
 
+class Tab(httpx.Client):
+    """A client whose forms were made for the choices that are decided now, unless a test says otherwise."""
+
+    def __init__(self, desk: Desk, **given: Any) -> None:
+        super().__init__(**given)
+        self._desk = desk
+
+    def post(self, url: Any, *, data: Any = None, **given: Any) -> httpx.Response:
+        if isinstance(data, dict):
+            data = {"mark": self._desk.mark, **data}
+        return super().post(url, data=data, **given)
+
+
 @dataclass
 class Sitting:
     """A studio that is served, its desk, and the address that opens it once."""
@@ -37,7 +50,7 @@ class Sitting:
     def client(self) -> Iterator[httpx.Client]:
         """A client that has entered; the address opens the studio once, and its cookie stays."""
         headers = {"Origin": self.base}
-        with httpx.Client(base_url=self.base, headers=headers, cookies=self.cookies, timeout=60) as client:
+        with Tab(self.desk, base_url=self.base, headers=headers, cookies=self.cookies, timeout=60) as client:
             if not self.cookies:
                 assert client.get(self.address).status_code == 303
                 self.cookies = client.cookies
@@ -46,7 +59,7 @@ class Sitting:
     @cached_property
     def entered(self) -> httpx.Client:
         """A client that has entered and stays until the sitting ends."""
-        client = httpx.Client(base_url=self.base, headers={"Origin": self.base}, timeout=60)
+        client = Tab(self.desk, base_url=self.base, headers={"Origin": self.base}, timeout=60)
         assert client.get(self.address).status_code == 303
         return client
 

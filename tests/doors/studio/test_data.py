@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from glasshouse.errors import InputError
 from glasshouse.microdata import synthetic
 from glasshouse.studio.desk import Desk
 from glasshouse.studio.open_table import adopt, begin
-from glasshouse.studio.page import fragment
+from glasshouse.studio.page import files_read, fragment
 from glasshouse.studio.steps import data
 from glasshouse.studio.steps.data_columns import decide
 from glasshouse.studio.steps.data_pictures import picture
@@ -81,6 +82,13 @@ def opened(client: httpx.Client, path: Path | str) -> str:
 def secret_of(text: str) -> str:
     """What a form says of the table that it is about."""
     found = re.search(r'name="of" value="([0-9a-f]+)"', text)
+    assert found is not None
+    return found[1]
+
+
+def mark_of(text: str) -> str:
+    """For which choices a form on a page was made."""
+    found = re.search(r'name="mark" value="([0-9a-f]+)"', text)
     assert found is not None
     return found[1]
 
@@ -241,12 +249,44 @@ def test_everything_works_as_plain_forms(client: httpx.Client, hospital: Path) -
     assert "did not work" in answer.text
     assert "not saved" in client.post("/data/columns/live", data={**given, "of": "0"}).text
 
-    answer = client.post("/data/reading", data={"delimiter": "semicolon", "encoding": "cp1252", "decimal": ","})
+    dialect = {"delimiter": "semicolon", "encoding": "cp1252", "decimal": ","}
+    assert "This form was about another table" in client.post("/data/reading", data={**dialect, "of": "0"}).text
+    client.post("/data/reading", data={**dialect, "of": given["of"]})
     text = settled(client)
     assert "letters are written in cp1252, and numbers with a decimal comma" in text
     assert "What was decided about its columns before is forgotten" in text
     for wrong in ({"delimiter": "other", "other": '"'}, {"encoding": "klingon"}, {"decimal": "x"}):
-        assert client.post("/data/reading", data={"decimal": ".", **wrong}).status_code == 400
+        assert client.post("/data/reading", data={"of": secret_of(text), "decimal": ".", **wrong}).status_code == 400
+
+
+def test_a_decimal_comma_is_found_and_published_with(client: httpx.Client, tmp_path: Path) -> None:
+    rows = "".join(f"{i % 60};{50 + i % 30},{i % 10};{'flu' if i % 2 else 'gout'}\n" for i in range(300))
+    (tmp_path / "weights.csv").write_text("age;weight;illness\n" + rows)
+    text = opened(client, tmp_path / "weights.csv")
+    assert "numbers with a decimal comma." in text
+    assert "decimal=" not in text
+    assert 'value="," selected' in text
+    client.post("/data/columns", data={"of": secret_of(text), "role-1": "quasi", "role-2": "sensitive"})
+    settled(client)
+    settled(client, "/privacy")
+    text = client.get("/release").text
+    assert "--decimal ," in unescape(text)
+    assert 'decimal = ","' in unescape(text)
+
+    client.post("/data/reading", data={"of": secret_of(client.get("/data").text), "decimal": "."})
+    text = settled(client)
+    assert "numbers with a decimal point." in text  # what a person says is not found out again
+    assert "To read them as numbers, choose the comma under “This is not right”" in text
+    assert "decimal=" not in text
+
+
+def test_only_files_that_can_be_read_here_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert files_read() == "CSV, Parquet, Arrow, ORC, SQLite, Excel, Stata, SPSS, SAS or DuckDB."
+    monkeypatch.setattr("glasshouse.studio.page.find_spec", lambda name: None if name == "pyreadstat" else name)
+    assert files_read() == (
+        "CSV, Parquet, Arrow, ORC, SQLite, Excel or DuckDB. To read Stata, SPSS or SAS, install an optional package: "
+        "pip install 'glasshouse[formats]'."
+    )
 
 
 @pytest.fixture
@@ -377,20 +417,27 @@ def test_missing_values_and_amounts_are_decided_on(client: httpx.Client, tmp_pat
     client.post("/data/columns", data={**given, "role-1": "none", "role-2": "sensitive"})
     text = settled(client)
     assert "Open:" in text
-    number = {"of": given["of"], "column": "2", "name": "look-alikes"}
-    client.post("/data/columns", data={**given, "role-0": "none", "role-1": "quasi", "role-2": "sensitive"})
-    answer = client.post("/data/caution", data={**number, "what": "accept"})
-    assert answer.status_code == 400
-    assert "is being checked again after a change" in answer.text
-    settled(client)
-    client.post("/data/caution", data={**number, "what": "accept"})
-    assert "Accepted:" in settled(client)
-    client.post("/data/caution", data={**number, "what": "withdraw"})
-    client.post("/data/caution", data={**number, "what": "merge"})
+    number = {"column": "2", "name": "look-alikes"}
+    changed = client.post(
+        "/data/columns/live", data={**given, "role-0": "none", "role-1": "quasi", "role-2": "sensitive"}
+    )
+    assert 'name="mark"' not in changed.text, "what is not checked yet cannot be accepted"
+    before = mark_of(text)
+    text = settled(client)
+    answer = client.post("/data/caution", data={**number, "mark": before, "what": "accept"})
+    assert answer.status_code == 409
+    assert "Your choices were changed in another tab: look at them again before you go on" in answer.text
+    assert "Open:" in settled(client)
+    client.post("/data/caution", data={**number, "mark": mark_of(text), "what": "accept"})
+    text = settled(client)
+    assert "Accepted:" in text
+    client.post("/data/caution", data={**number, "mark": mark_of(text), "what": "withdraw"})
+    seen = mark_of(settled(client))
+    client.post("/data/caution", data={**number, "mark": seen, "what": "merge"})
     text = settled(client)
     assert "Open:" not in text
     assert 'name="merge-2" value="yes" checked' in text
-    assert client.post("/data/caution", data={**number, "what": "accept"}).status_code == 400
+    assert client.post("/data/caution", data={**number, "mark": seen, "what": "accept"}).status_code == 409
 
 
 def test_wrong_files_are_refused_in_words_and_the_table_stays_open(
@@ -499,12 +546,15 @@ def test_taxonomies_are_rules_files_or_trees(client: httpx.Client, hospital: Pat
         assert client.post("/data/taxonomy/3", data={"of": secret, **wrong}).status_code == 400
 
     settled(client, "/data/taxonomy/2")
-    sent = client.post("/data/upload?taxonomy=2", files={"file": ("sex.csv", b"F,person,*\nM,person,*\n")})
+    place = f"/data/upload?taxonomy=2&of={secret}"
+    other = client.post("/data/upload?taxonomy=2&of=0", files={"file": ("sex.csv", b"F,person,*\nM,person,*\n")})
+    assert "his form was about another table" in other.text
+    sent = client.post(place, files={"file": ("sex.csv", b"F,person,*\nM,person,*\n")})
     assert sent.headers["location"] == "/data/taxonomy/2"
     assert "person" in settled(client, "/data/taxonomy/2")
     assert "a taxonomy of your own" in settled(client)
     for wrong in (b"F;*\nX;*\n", b"F;*\nM\n", b"\xff\xfe\0", b""):
-        answer = client.post("/data/upload?taxonomy=2", files={"file": ("sex.csv", wrong)})
+        answer = client.post(place, files={"file": ("sex.csv", wrong)})
         assert answer.status_code == 400, wrong
     assert client.post("/data/upload?taxonomy=77", files={"file": ("sex.csv", b"F;*\n")}).status_code == 400
     preview = client.post("/data/taxonomy/4/preview", data={"of": secret, "kind": "dates", "dates": ["month", "year"]})
@@ -605,7 +655,8 @@ def test_a_real_table_takes_hierarchies_of_another_tool(client: httpx.Client, sh
     assert "48,842 rows, 16 columns" in text
     for column in ("age", "education"):
         tree = (shared_data / "hierarchies" / "adult" / f"adult_hierarchy_{column}.csv").read_bytes()
-        sent = client.post(f"/data/upload?taxonomy={names.index(column)}", files={"file": ("tree.csv", tree)})
+        place = f"/data/upload?taxonomy={names.index(column)}&of={secret_of(text)}"
+        sent = client.post(place, files={"file": ("tree.csv", tree)})
         assert sent.status_code == 303, sent.text
     preview = settled(client, f"/data/taxonomy/{names.index('education')}")
     assert "Higher education" in preview

@@ -158,6 +158,31 @@ def test_what_is_sent_wrongly_is_refused_in_plain_words(at_hospital: Sitting) ->
         assert at_hospital.desk.choices == before
 
 
+def test_what_was_changed_in_another_tab_is_shown_before_a_way_is_taken(at_hospital: Sitting) -> None:
+    desk = at_hospital.desk
+    with at_hospital.client() as client:
+        settled(client, "/method")
+        seen = desk.mark
+        for recodings in (["boxes", "anatomy"], ["anatomy"]):  # the second comparison is made in another tab
+            client.post("/method/compare", data={"methods": "sift", "recodings": recodings})
+            at_hospital.wait("compare")
+        gone = client.post("/method/use", data={"way": "sift as boxes"})
+        assert "method" not in desk.choices
+        desk.choose(quasi=["sex", "age"])  # which have other numbers
+        settled(client, "/method")
+        by_hand = {"mark": seen, "method": "sift", "method.sift.priority": "1, 2"}
+        sent = [client.post("/method/choose", data=by_hand)]
+        sent += [client.post("/method/use", data={"mark": seen, "way": "sift as anatomy"})]
+        live = client.post("/method/words", data=by_hand).text
+        assert "method" not in desk.choices
+
+    assert gone.status_code == 400
+    assert "This way is not among those that were compared last" in gone.text
+    assert [one.status_code for one in sent] == [409, 409]
+    for text in (*(one.text for one in sent), live):
+        assert "Your choices were changed in another tab: look at them again before you go on." in text
+
+
 def test_a_cancelled_comparison_leaves_no_process_behind(at_hospital: Sitting) -> None:
     desk = at_hospital.desk
     with at_hospital.client() as client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,71 @@ def test_what_cannot_be_is_refused_in_plain_words(patient: Sitting, form: dict[s
     assert "Traceback" not in sent.text + live.text
     assert "<script>" not in sent.text.replace('<script type="module"', "") + live.text
     assert patient.desk.choices == before
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"l-diversity.ell": "0"}, "The value of l must be a whole number of at least 2."),
+        ({"l-diversity.ell": "2.5"}, "The value of l must be a whole number of at least 2."),
+        ({"l-diversity.ell": ""}, "The value of l must be a whole number of at least 2."),
+        ({"l-diversity.ell": "1e10"}, "The value of l must be a whole number of at least 2 and at most 2,147,483,647."),
+        ({"ask": "t-closeness", "t-closeness.t": "1"}, "The value of t must be a number of at least 0 and below 1."),
+        ({"ask": "delta-growth", "delta-growth.delta": ""}, "The value of delta must be a number above 0 and below 1."),
+        (
+            {"ask": "rho-breach", "rho-breach.rho1": "0.5", "rho-breach.rho2": "0.4"},
+            "The value of rho2 must be above rho1, which is 0.5.",
+        ),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_in_the_words_of_its_field(
+    patient: Sitting, form: dict[str, Any], words: str
+) -> None:
+    usual = {offer.place(field): field.usual for offer in OFFERS.values() for field in offer.fields}
+    with patient.client() as client:
+        sketched(client)
+        live = client.post("/privacy/words", data={"ask": "l-diversity", **usual, **form})
+
+    assert f"<p>{words}</p>" in live.text
+
+
+def test_fields_take_the_numbers_that_their_principles_take() -> None:
+    near = ("0", "0.001", "0.999", "1", "1.001", "1.5", "2", "3", "50")
+    for name, offer in OFFERS.items():
+        usual = {"ask": [name], **{offer.place(field): [field.usual] for field in offer.fields}}
+        usual |= {"designated-l-diversity.values": ["1"]} if name.startswith("designated") else {}
+        for field in (field for field in offer.fields if field.kind in ("whole", "number")):
+            for text in near:
+                if name == "rho-breach":  # of whose numbers the second must be above the first
+                    usual |= {"rho-breach.rho1": ["0.0001"], "rho-breach.rho2": ["0.9999"]}
+                number = Fraction(text)
+                own = {field.choice: int(text) if number.denominator == 1 else text}
+                if field.choice == "recursive":
+                    own = {"recursive": f"{text},3" if field.parameter == "c" else f"2,{text}"}
+                asked = {**choices_from(usual, {"disease": ["flu", "HIV"]}), **own}
+                try:
+                    principle(asked)
+                    taken = True
+                except gh.GlasshouseError:
+                    taken = False
+                assert field.allows(number) == taken, (name, field.parameter, text)
+
+
+def test_what_was_changed_in_another_tab_is_shown_before_anything_is_kept(tmp_path: Path) -> None:
+    with seated(hospital(tmp_path, 150), **ROLES) as made, made.client() as client:
+        sketched(client)
+        form = {"mark": made.desk.mark, "ask": "designated-l-diversity", "designated-l-diversity.ell": "3"}
+        form |= {"designated-l-diversity.values": "0", "go": "1"}
+        made.desk.choose(quasi=["age"], sensitive=["sex"])  # its values have other numbers
+        sketched(client)
+        before = dict(made.desk.choices)
+        sent, live = client.post("/privacy", data=form), client.post("/privacy/words", data=form)
+        assert made.desk.choices == before
+
+    assert sent.status_code == 409
+    for text in (sent.text, live.text):
+        assert "Your choices were changed in another tab: look at them again before you go on." in text
+    assert 'id="asked"' in sent.text
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +259,7 @@ def test_what_is_the_same_for_all_columns_is_one_number() -> None:
         ({"l-diversity.columns": []}, "choose the columns that this is for"),
         ({"l-diversity.columns": ["3"]}, "no such column"),
         ({"l-diversity.columns": ["-1"]}, "no such column"),
-        ({"l-diversity.columns": ["0", "1", "2"], "l-diversity.ell@1": ["x"]}, "must be a number"),
+        ({"l-diversity.columns": ["0", "1", "2"], "l-diversity.ell@1": ["x"]}, "a whole number of at least 2"),
         (
             {"ask": ["l-diversity", "designated-l-diversity"], "l-diversity.columns": ["0", "1", "2"],
              "designated-l-diversity.of-columns": ["1"], "designated-l-diversity.columns": ["1"],

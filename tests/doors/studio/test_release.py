@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import time
+import tomllib
 import zipfile
 from collections.abc import Callable
 from fnmatch import fnmatch
@@ -351,6 +352,40 @@ def test_an_earlier_release_is_replaced_only_when_that_is_said_and_the_table_may
     assert "published from this folder before" in unescape(done)
 
 
+# --- another tab ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"ell": 2}, {"quasi": ["age"]}, {"method": "mondrian"}, {"accept": ["free-text:sex"]}, {"file": "other"}],
+)
+def test_what_was_changed_in_another_tab_is_shown_before_it_is_published(
+    file: Path, tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    with sitting(seed=SEED) as made:
+        decide(made, file, ell=4)
+        shown = re.search(r'name="mark" value="([0-9a-f]+)"', made.entered.get("/release").text)
+        assert shown is not None
+        if "file" in changed:
+            made.desk.notes["of"] = "another table, whose choices happen to be the same"
+        else:
+            made.desk.choose(**changed)
+        form = {"mark": shown[1], "out": str(tmp_path / "out")}
+        live = made.entered.post("/release/same", data=form).text
+        sent = made.entered.post("/release/publish", data=form)
+        assert made.desk.job("publish") is None
+        assert "out" not in made.desk.choices
+        nothing = made.entered.post("/release/publish", data={**form, "mark": ""}).status_code
+        again = re.search(r'name="mark" value="([0-9a-f]+)"', sent.text)
+        assert again is not None
+        assert publish(made, tmp_path / "out", mark=again[1]).status_code == 303
+
+    assert (sent.status_code, nothing) == (409, 409)
+    for text in (live, sent.text):
+        assert "Your choices were changed in another tab: look at them again before you publish." in text
+    assert "glasshouse publish" not in live
+
+
 # --- cancelling -------------------------------------------------------------------------------------------------------
 
 
@@ -459,6 +494,33 @@ def test_release_report_and_policy_can_be_taken_along_and_the_audit_cannot(file:
 # --- spelling ---------------------------------------------------------------------------------------------------------
 
 
+def test_the_texts_of_the_page_publish_before_the_page_has(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = {"out": str(tmp_path / "typed"), "format": "parquet", "report": "none", "title": "Patients; 'all' of them"}
+    with sitting(seed=SEED) as made:
+        decide(made, file)
+        page = made.entered.get("/release").text
+        later = made.entered.post("/release/same", data=typed).text
+        named = made.entered.post("/release/same", data={**typed, "force": "yes", "flat": "yes"}).text
+        nowhere = made.entered.post("/release/same", data={**typed, "out": str(file)}).text
+        wrong = made.entered.post("/release/same", data={**typed, "format": "exe"}).text
+
+    monkeypatch.chdir("/")  # no path in it may be relative
+    for text, out in ((page, tmp_path / "patients-published"), (later, tmp_path / "typed")):
+        run(shown(text, "command"))
+        assert (out / "release" / "datapackage.json").is_file()
+        shutil.rmtree(out)
+        exec(compile(shown(text, "python"), "shown", "exec"), {})
+        assert (out / "release" / "datapackage.json").is_file()
+        assert tomllib.loads(shown(text, "policy"))["release"]["out"] == str(out)
+    assert gh.load(tmp_path / "typed" / "release").title == "Patients; 'all' of them"
+    assert "--force" in shown(named, "command")
+    assert "--flat" in shown(named, "command")
+    for text, why in ((nowhere, "This is a file."), (wrong, "this format is not known")):
+        assert all(shown(text, what).startswith(f"Not yet: {why}") for what in ("command", "python", "policy"))
+
+
 def test_temporary_paths_are_named_and_work_while_they_are_there(tmp_path: Path) -> None:
     with Workspace() as workspace, Workspace(tmp_path / "kept") as kept:
         for place in (workspace, kept):
@@ -514,6 +576,14 @@ def test_from_the_trial_to_the_downloaded_release(file: Path, tmp_path: Path, pa
         page.get_by_label("Folder to write to").fill(str(tmp_path / "out"))
         page.wait_for_selector("#folder-told >> text=This folder will be made")
         page.get_by_label("Title").fill("Patients")
+        page.get_by_text("The same as a command, in Python, and as a policy").click()
+        page.locator("pre[data-spelled=python]", has_text='title="Patients"').wait_for()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy").nth(1).click()
+        page.get_by_role("button", name="Copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        compile(copied, "copied", "exec")
+        assert f'out="{tmp_path / "out"}"' in copied
         page.get_by_label("Title").press("Enter")  # keys alone
         page.wait_for_selector("text=What to do next")
         with page.expect_download() as waiting:
@@ -527,3 +597,24 @@ def test_from_the_trial_to_the_downloaded_release(file: Path, tmp_path: Path, pa
 
     with zipfile.ZipFile(tmp_path / "got.zip") as archive:
         assert "datapackage.json" in archive.namelist()
+
+
+def test_a_tab_whose_choices_were_changed_says_so_until_they_were_looked_at(
+    file: Path, tmp_path: Path, browser: Any
+) -> None:
+    with sitting(seed=SEED) as made, browser.new_context() as context:  # in which a refusal is no fault of the page
+        page = context.new_page()
+        decide(made, file, ell=4)
+        page.goto(made.address)
+        page.goto(f"{made.base}/release")
+        page.wait_for_selector(".sides")
+        page.get_by_label("Folder to write to").fill(str(tmp_path / "out"))
+        made.desk.choose(ell=2)
+        page.get_by_role("button", name="Publish").click()
+        page.wait_for_selector(".sides")  # the trial of what is decided now
+        page.get_by_text("Your choices were changed in another tab").wait_for()
+        assert page.locator(".rail").get_by_text("2-diversity").count() == 1
+        assert made.desk.job("publish") is None
+        page.get_by_role("link", name="Show the choices as they are now").click()
+        page.wait_for_selector(".sides")
+        assert page.get_by_text("Your choices were changed in another tab").count() == 0

@@ -12,7 +12,6 @@ Its ``repr``, which ends up in logs, does not.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -44,7 +43,16 @@ if TYPE_CHECKING:
 
     from glasshouse.microdata.cautions import Caution
 
-__all__ = ["ColumnReport", "Inspection", "SensitiveReport", "Uniqueness", "inspect", "inspected", "inspection_text"]
+__all__ = [
+    "ColumnReport",
+    "Inspection",
+    "SensitiveReport",
+    "Uniqueness",
+    "inspect",
+    "inspected",
+    "inspection_text",
+    "opened_as_written",
+]
 
 MOST_CANDIDATES = 12  # pairs and triples are tried among so many quasi-identifiers: 66 pairs and 220 triples
 WIDTH = 100  # of the printed report
@@ -250,13 +258,19 @@ def inspect(
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
-    open_with = partial(open_source, source, delimiter=delimiter, encoding=encoding, table=table, query=query)
-    opened = open_with(decimal=decimal or ".")
+    opened, found = opened_as_written(source, decimal, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    if decimal is None and found == ",":
+        opened = replace(opened, notices=(*opened.notices, _COMMAS))
+    return replace(inspected(opened, sensitive, roles), decimal=found)
+
+
+def opened_as_written(source: Any, decimal: str | None = None, **how: Any) -> tuple[Source, str]:
+    """Open a source, with the decimal sign of its numbers; that of a text file is found out if it is not given."""
+    opened = open_source(source, decimal=decimal or ".", **how)
     again = not (isinstance(source, str) and source == STANDARD_INPUT)  # which can be read only once
     if decimal is None and again and _writes_commas(opened):
-        decimal, opened = ",", open_with(decimal=",")
-        opened = replace(opened, notices=(*opened.notices, _COMMAS))
-    return replace(inspected(opened, sensitive, roles), decimal=decimal or ".")
+        return open_source(source, decimal=",", **how), ","
+    return opened, decimal or "."
 
 
 def _writes_commas(opened: Source) -> bool:

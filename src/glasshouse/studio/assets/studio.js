@@ -23,7 +23,7 @@ function follow(section) {
       source.close();
       const whole = section.closest("[data-refresh]");
       if (whole) replace(whole, whole.dataset.refresh).catch(gone);
-      else fetch("/here").then(() => location.reload(), gone);
+      else fetch("/here").then(() => again(section), gone);
       return;
     }
     what.textContent = told.total > 1 ? `${told.what}: ${told.done} of ${told.total}` : told.what;
@@ -47,6 +47,13 @@ function follow(section) {
   }
 }
 
+// A page that answers a form that was refused cannot be loaded again: its step is shown, and says still why.
+function again(section) {
+  const step = `/${section.querySelector("[name=to]").value}`;
+  if (location.pathname === step) location.reload();
+  else location.replace(document.querySelector("[data-overtaken]") ? `${step}?overtaken` : step);
+}
+
 async function replace(place, address, options) {
   const answer = await fetch(address, options);
   if (answer.ok) fill(place, await answer.text());
@@ -58,23 +65,24 @@ function fill(place, text) {
   const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   place.innerHTML = text; // our own server's, where everything is escaped
   for (const section of place.querySelectorAll("[data-job]")) follow(section);
+  offerCopies(place);
   for (const id of unfolded) document.getElementById(id)?.closest("details")?.setAttribute("open", "");
   const links = [...place.querySelectorAll("a")];
   if (focused) links.find((link) => link.getAttribute("href") === focused)?.focus();
 }
 
-// --- forms whose answer follows what is typed -----------------------------------------------------------------------
+// --- places that follow what is typed in a form ---------------------------------------------------------------------
 
-for (const form of document.querySelectorAll("form[data-live]")) {
-  const place = document.getElementById(form.dataset.into);
+for (const place of document.querySelectorAll("[data-live]")) {
+  const form = document.getElementById(place.dataset.follows);
   let timer = 0;
   let latest = 0;
-  form.addEventListener("input", () => {
+  form?.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
       const own = ++latest;
       const body = new URLSearchParams(new FormData(form));
-      const answer = await fetch(form.dataset.live, { method: "POST", body });
+      const answer = await fetch(place.dataset.live, { method: "POST", body });
       const text = await answer.text();
       if (answer.ok && own === latest) fill(place, text);
     }, 150);
@@ -190,16 +198,20 @@ for (const place of document.querySelectorAll("[data-drop]")) {
 
 // --- copying ------------------------------------------------------------------------------------------------------------
 
-for (const text of document.querySelectorAll("pre[data-spelled]")) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "quiet";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text.textContent);
-    button.textContent = "Copied";
-  });
-  text.before(button);
+offerCopies(document);
+
+function offerCopies(place) {
+  for (const text of place.querySelectorAll("pre[data-spelled]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "quiet";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+    });
+    text.before(button);
+  }
 }
 
 // --- completion of words ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from glasshouse.database import masked
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.studio.open_table import UPLOADS, begin, check, check_job, found, look, look_job
-from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
+from glasshouse.studio.page import OVERTAKEN, Step, desk_of, form_of, fragment, is_overtaken, page, to
 from glasshouse.studio.steps import data_source, data_taxonomy
 from glasshouse.studio.steps.data_columns import MISSING, ROLES, UNITS, column_of, decide, views
 from glasshouse.studio.tasks.text import shortened
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["STEP", "begin"]
 
 
-def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None = None) -> Response:
+def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None = None, status: int = 200) -> Response:
     """The page of the step; with a trouble it says what was wrong, and what was typed is still there."""
     desk = desk_of(request)
     job = look_job(desk)
@@ -37,13 +37,13 @@ def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None 
     return page(
         request,
         "data.html",
-        status=400 if trouble else 200,
+        status=400 if trouble else status,
         trouble=trouble,
         typed=typed or {},
         job=job,
         state=state,
         found=seen,
-        notices=[] if seen is None else [shortened(notice, _names(seen)) for notice in seen["notices"]],
+        notices=[] if seen is None else [_said(notice, _names(seen)) for notice in seen["notices"]],
         columns=[] if seen is None else views(desk, seen),
         roles=ROLES,
         policies=MISSING,
@@ -67,7 +67,7 @@ def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
         {
             **caution,
             "sentence": shortened(caution["sentence"], names),
-            "mend": shortened(caution["mend"], names),
+            "mend": _said(caution["mend"], names),
             "number": names.index(caution["column"]),
             "accepted": not accepted.isdisjoint({caution["name"], f"{caution['name']}:{caution['column']}"}),
         }
@@ -80,12 +80,12 @@ def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
         "message": "" if job is None else shortened(job.message, names),
         "hint": "" if job is None else _hint(job.message),
         "result": result,
-        "notices": [shortened(notice, names) for notice in (result or {}).get("notices", ())],
+        "notices": [_said(notice, names) for notice in (result or {}).get("notices", ())],
         "cautions": cautions,
         "open": sum(not caution["accepted"] for caution in cautions),
         "quasi": desk.choices.get("quasi", []),
         "sensitive": desk.choices.get("sensitive", []),
-        "of": desk.notes.get("of", ""),
+        "mark": desk.mark,
     }
 
 
@@ -97,6 +97,21 @@ _HINTS = {
     "taxonomy": "Change above how the values of this column are coarsened.",
     "infinite values": "Give a smallest or largest value above, under “More about”.",
 }
+
+
+_DECIMAL = "choose the comma under “This is not right”"
+_OPTIONS = {
+    "use decimal=','": _DECIMAL,
+    "read a text file with decimal=','": f"if it is a text file, {_DECIMAL}",
+    "may stay: decimal=','": f"may stay: {_DECIMAL}",
+}
+
+
+def _said(words: str, names: list[str]) -> str:
+    """What the package says of a table, with the fields of this page in the place of its options."""
+    for option, field in _OPTIONS.items():
+        words = words.replace(option, field)
+    return shortened(words, names)
 
 
 def _hint(message: str) -> str:
@@ -168,6 +183,8 @@ async def _reading(request: Request) -> Response:
         return _shown(request, trouble="no CSV file is open: open one first")
     given = {name: form.get(name, [""])[0] for name in ("delimiter", "other", "encoding", "decimal")}
     try:
+        if form.get("of") != [desk.notes["of"]]:
+            raise InputError("this form was about another table: load the page again")
         data_source.read_again(desk, **given)
     except InputError as error:
         return _shown(request, trouble=str(error))
@@ -221,15 +238,13 @@ async def _caution(request: Request) -> Response:
     """Accept a caution, take that back, or merge spellings that look alike."""
     desk, form = desk_of(request), await form_of(request)
     seen = found(desk)
+    if seen is None or is_overtaken(desk, form):
+        return _shown(request, status=OVERTAKEN)
     try:
-        if seen is None or form.get("of") != [desk.notes["of"]]:
-            raise InputError("this form was about another table: load the page again")
         column = seen["columns"][column_of(form.get("column", [""])[0], seen)]["name"]
         name, what = form.get("name", [""])[0], form.get("what", [""])[0]
-        standing = _standing(desk, seen)
-        if standing["state"] == "running":
-            raise InputError("the table is being checked again after a change: wait for the result, then decide")
-        known = {caution["name"] for caution in standing["cautions"] if caution["column"] == column}
+        cautions = _standing(desk, seen)["cautions"]
+        known = {caution["name"] for caution in cautions if caution["column"] == column}
         if name not in known or what not in ("accept", "withdraw", "merge"):
             raise InputError("there is no such caution any more: load the page again")
     except InputError as error:

@@ -123,8 +123,7 @@ def read_again(desk: Desk, delimiter: str, other: str, encoding: str, decimal: s
         how["encoding"] = _encoding(encoding.strip())
     if decimal not in (".", ","):
         raise InputError("the decimal sign must be a point or a comma")
-    if decimal == ",":
-        how["decimal"] = decimal
+    how["decimal"] = decimal
     name = desk.shown_name
     begin(desk, desk.choices["file"], name, **how)
     desk.notes["before"] = name

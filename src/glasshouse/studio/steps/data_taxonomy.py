@@ -288,6 +288,8 @@ async def send(request: Request) -> Response:
     desk = desk_of(request)
     try:
         place = _place(request, request.query_params["taxonomy"])
+        if request.query_params.get("of") != desk.notes["of"]:
+            raise InputError("this form was about another table: load the page again")
     except InputError as error:
         return _lost(request, error)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from glasshouse.errors import GlasshouseError, InputError
-from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
+from glasshouse.studio.page import OVERTAKEN, Step, desk_of, form_of, fragment, is_overtaken, page, to
 from glasshouse.studio.steps.privacy import choose_usual, closed, read_names, sketched
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _name(row: Mapping[str, Any], room: str) -> str:
 async def _rows(request: Request) -> Response:
     """The finished rows of a running comparison."""
     desk = desk_of(request)
-    return fragment("method_rows.html", told=_told(desk.job("compare", about=_about(desk))))
+    return fragment("method_rows.html", told=_told(desk.job("compare", about=_about(desk))), desk=desk)
 
 
 async def _compare(request: Request) -> Response:
@@ -220,6 +220,7 @@ def _names(given: Sequence[str], classes: Mapping[str, Any]) -> list[str]:
 
 async def _use(request: Request) -> Response:
     """Publish by the way of a row."""
+    from glasshouse.comparing.comparison import Row
     from glasshouse.policy.choices import publish_arguments
     from glasshouse.studio.outlook import outlook
     from glasshouse.studio.ways import choices_of_row
@@ -227,13 +228,14 @@ async def _use(request: Request) -> Response:
     desk, form = desk_of(request), await form_of(request)
     _, sketch = sketched(desk)
     job = desk.job("compare", about=_about(desk))
-    text = form.get("way", [""])[0]
-    parts = [] if job is None else job.parts
-    row = parts[int(text)] if text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < len(parts) else None
     if sketch is None:
         return to("/method")
+    if is_overtaken(desk, form):
+        return _page(request, sketch, desk.choices, status=OVERTAKEN)
+    text, parts = form.get("way", [""])[0], [] if job is None else job.parts
+    row = next((part for part in parts if Row.from_dict(part).way == text), None)
     if row is None or not row["recipe"]:
-        words = "This way is not offered any more, because you changed the guarantee: compare again."
+        words = "This way is not among those that were compared last: compare again."
         return _page(request, sketch, desk.choices, refused=words, status=400)
     requirement = sketch.plan(publish_arguments(_without_way(desk.choices))).plan.requirement
     changes = choices_of_row(row["recipe"], requirement)
@@ -262,12 +264,14 @@ async def _words(request: Request) -> Response:
     """What the way by hand means, while it is filled in."""
     from glasshouse.studio.outlook import Outlook, outlook
 
-    desk = desk_of(request)
+    desk, form = desk_of(request), await form_of(request)
     _, sketch = sketched(desk)
     if sketch is None:
         return fragment("privacy_words.html", outlook=Outlook(refused="The table is being read."), n_people=0)
+    if is_overtaken(desk, form):
+        return fragment("overtaken.html", here="method")
     try:
-        found = outlook(sketch, _changed(desk, _by_hand(await form_of(request), sketch)))
+        found = outlook(sketch, _changed(desk, _by_hand(form, sketch)))
     except GlasshouseError as error:
         found = Outlook(refused=str(error))
     return fragment("privacy_words.html", outlook=found, n_people=sketch.n_people)
@@ -281,6 +285,8 @@ async def _choose(request: Request) -> Response:
     _, sketch = sketched(desk)
     if sketch is None:
         return to("/method")
+    if is_overtaken(desk, form):
+        return _page(request, sketch, desk.choices, status=OVERTAKEN)
     try:
         changes = _by_hand(form, sketch)
     except GlasshouseError as error:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from glasshouse import bounds
 from glasshouse.errors import GlasshouseError, InputError
-from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
+from glasshouse.studio.page import OVERTAKEN, Step, desk_of, form_of, fragment, is_overtaken, page, to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,12 +220,14 @@ async def _words(request: Request) -> Response:
     """What the form means as it stands, while it is filled in."""
     from glasshouse.studio.outlook import Outlook, outlook
 
-    desk = desk_of(request)
+    desk, form = desk_of(request), await form_of(request)
     _, sketch = sketched(desk)
     if sketch is None:
         return fragment("privacy_words.html", outlook=Outlook(refused="The table is being read."), n_people=0)
+    if is_overtaken(desk, form):
+        return fragment("overtaken.html", here="privacy")
     try:
-        found = outlook(sketch, _as_decided(desk, _sent(await form_of(request), sketch)))
+        found = outlook(sketch, _as_decided(desk, _sent(form, sketch)))
     except GlasshouseError as error:
         found = Outlook(refused=str(error))
     return fragment("privacy_words.html", outlook=found, n_people=sketch.n_people)
@@ -240,6 +242,8 @@ async def _decide(request: Request) -> Response:
     _, sketch = sketched(desk)
     if sketch is None:
         return to("/privacy")
+    if is_overtaken(desk, form):
+        return _form(request, sketch, desk.choices, status=OVERTAKEN)
     try:
         changes = _sent(form, sketch)
     except GlasshouseError as error:

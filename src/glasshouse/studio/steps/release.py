@@ -12,9 +12,9 @@ from starlette.routing import Route
 
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.policy.table_format import draws_flat, format_of
-from glasshouse.studio.page import Step, desk_of, form_of, fragment, page, to
+from glasshouse.studio.page import OVERTAKEN, Step, desk_of, form_of, fragment, is_overtaken, page, to
 from glasshouse.studio.place import look_at, suggested_place
-from glasshouse.studio.spelling import spelling_of
+from glasshouse.studio.spelling import not_yet, spelling_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from glasshouse.studio.desk import Desk
     from glasshouse.studio.job import Job
+    from glasshouse.studio.place import Place
+    from glasshouse.studio.spelling import Spelling
 
 __all__ = ["STEP"]
 
@@ -91,7 +93,7 @@ async def _page(
         format=format_of(desk.choices),
         flat=bool(desk.choices.get("flat")) or _draws_flat(desk),
         reports=REPORTS,
-        spelling=await asyncio.to_thread(spelling_of, desk, force=form["forced"]),
+        spelling=await asyncio.to_thread(_spelled, desk, form["at"], {}, force=form["forced"]),
         **form,
     )
 
@@ -190,10 +192,34 @@ async def _look_at_folder(request: Request) -> Response:
     return fragment("release_folder.html", at=look_at(desk_of(request), form.get("out", [""])[0]))
 
 
+async def _same(request: Request) -> Response:
+    """What is decided and the form as a command, in Python and as a policy, while it is filled in."""
+    desk, form = desk_of(request), await form_of(request)
+    if is_overtaken(desk, form):
+        return fragment("overtaken.html", here="release")
+    at = look_at(desk, form.get("out", [""])[0])
+    try:
+        settings = _settings(desk, form)
+    except InputError as error:
+        return fragment("release_same.html", spelling=not_yet(str(error)))
+    made = await asyncio.to_thread(_spelled, desk, at, settings, force="force" in form)
+    return fragment("release_same.html", spelling=made)
+
+
+def _spelled(desk: Desk, at: Place, settings: Mapping[str, Any], *, force: bool) -> Spelling:
+    """The three texts that publish to a place what the page would publish there."""
+    if at.kind == "stop":
+        return not_yet(at.words)
+    chosen = {name: value for name, value in {**desk.choices, **settings}.items() if value is not None}
+    return spelling_of(desk, {**chosen, "out": str(at.path)}, force=force)
+
+
 async def _publish(request: Request) -> Response:
     desk, form = desk_of(request), await form_of(request)
     if _closed(desk) or _missing(desk):
         return to("/release")
+    if is_overtaken(desk, form):
+        return await _page(request, status=OVERTAKEN)
     ticked, typed = {name: name in form for name in ("force", "again")}, form.get("out", [""])[0]
     try:
         desk.choose(**_settings(desk, form))
@@ -347,6 +373,7 @@ STEP = Step(
         Route("/release", _show),
         Route("/release/trial", _draw_again, methods=["POST"]),
         Route("/release/folder", _look_at_folder, methods=["POST"]),
+        Route("/release/same", _same, methods=["POST"]),
         Route("/release/publish", _publish, methods=["POST"]),
         Route("/release/download/{what}", _download),
     ],

@@ -35,10 +35,9 @@ _FORMS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow"}
 def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
     """Read a table, and look at all of its columns."""
     tell.progress("Reading the table", 0, 3)
-    from glasshouse.microdata.inspection.inspection import inspected
-    from glasshouse.microdata.reading.sources import open_source
+    from glasshouse.microdata.inspection.inspection import inspected, opened_as_written
 
-    opened = open_source(file, **{name: value for name, value in how.items() if value is not None})
+    opened, decimal = opened_as_written(file, **{name: value for name, value in how.items() if value is not None})
     columns, rows = opened.table.num_columns, opened.table.num_rows
     tell.progress(f"Looking at {counted(columns, 'column')} of {counted(rows, 'row')}", 1, 3)
     report = inspected(opened)
@@ -51,7 +50,7 @@ def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
         "rows": _first_rows(opened.table),
         "suggested": report.suggested,
         "notices": list(opened.notices),
-        **_writing(file, opened, how.get("decimal")),
+        **_writing(file, opened, decimal),
     }
 
 
@@ -67,7 +66,7 @@ def hospital(*, tell: Tell, file: str, rows: int, seed: int) -> dict[str, Any]:
     return look(tell=tell, file=file)
 
 
-def _writing(file: str, opened: Source, decimal: str | None) -> dict[str, Any]:
+def _writing(file: str, opened: Source, decimal: str) -> dict[str, Any]:
     """How the table is written: CSV files have a dialect, other files do not."""
     if is_address(file):
         return {"form": "PostgreSQL", "dialect": None}
@@ -76,7 +75,7 @@ def _writing(file: str, opened: Source, decimal: str | None) -> dict[str, Any]:
             head = stream.read(8)
         return {"form": next((form for sign, form in _FORMS.items() if head.startswith(sign)), ""), "dialect": None}
     found = opened.written.delimiters
-    dialect = {"delimiter": found[0] if len(found) == 1 else "", "encoding": opened.encoding, "decimal": decimal or "."}
+    dialect = {"delimiter": found[0] if len(found) == 1 else "", "encoding": opened.encoding, "decimal": decimal}
     return {"form": "CSV", "dialect": dialect}
 
 
