@@ -25,6 +25,7 @@ from glasshouse.microdata.domains import Column, code, kind_of
 from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
     NOTHING_LEFT,
+    Incomplete,
     by_column,
     dropped_notice,
     names_given,
@@ -201,6 +202,7 @@ class Intake:
         for name in self.raw.keys() & {*self.binning, roles.identifier}:
             self.raw[name] = _written_out(self.raw[name])
         self.classes: dict[str, WeightClasses] = {}
+        self.incomplete = Incomplete()
         self.findings = Findings(arrival.written)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":
@@ -276,6 +278,7 @@ class Intake:
     def _dropped(self, n_dropped: int) -> None:
         if n_dropped == self.n_rows:
             raise DomainError(NOTHING_LEFT)
+        self.incomplete = Incomplete(n_dropped, self.n_rows)
         self.notices.append(dropped_notice(n_dropped))
 
     def sample(self, source: Source) -> None:
