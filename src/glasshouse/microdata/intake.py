@@ -24,6 +24,7 @@ from glasshouse.microdata.compound_column import check_together, joined_columns
 from glasshouse.microdata.domains import Column, code, kind_of
 from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
+    COMPLETE,
     NOTHING_LEFT,
     Incomplete,
     by_column,
@@ -202,7 +203,7 @@ class Intake:
         for name in self.raw.keys() & {*self.binning, roles.identifier}:
             self.raw[name] = _written_out(self.raw[name])
         self.classes: dict[str, WeightClasses] = {}
-        self.incomplete = Incomplete()
+        self.incomplete = COMPLETE
         self.findings = Findings(arrival.written)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":

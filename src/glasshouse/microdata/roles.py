@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "COMPLETE",
     "NOTHING_LEFT",
     "Incomplete",
     "Missing",
@@ -174,6 +175,10 @@ class Incomplete(NamedTuple):
 
     n: int = 0
     of: int = 0
+
+
+COMPLETE = Incomplete()
+"""No row was dropped."""
 
 
 def dropped_notice(n_dropped: int) -> str:

@@ -19,7 +19,7 @@ from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.repeats import people_of
-from glasshouse.microdata.roles import Incomplete, Roles
+from glasshouse.microdata.roles import COMPLETE, Roles
 from glasshouse.microdata.spelling import declared_spellings
 from glasshouse.plural import counted
 from glasshouse.randomness import Source
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
-    from glasshouse.microdata.roles import Missing, Repeated
+    from glasshouse.microdata.roles import Incomplete, Missing, Repeated
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Microdata", "read"]
@@ -54,7 +54,7 @@ class Microdata:
     source_kind: str = "arrow"
     cautions: tuple[Caution, ...] = ()
     accepted: tuple[str, ...] = ()
-    incomplete: Incomplete = Incomplete()
+    incomplete: Incomplete = COMPLETE
 
     def __len__(self) -> int:
         return self.n_tuples

@@ -393,7 +393,9 @@ def test_dates_of_which_hardly_one_repeats_are_no_identifier(how: str, name: str
 
 def test_dates_that_repeat_are_no_number_of_people_with_several_rows() -> None:
     days = [f"{day:%d.%m.%Y}" for day in DAYS[:100]] * 2
-    report = inspect({"Kunde seit": days, "age": [*range(200)], "disease": [("flu", "gout")[i % 2] for i in range(200)]})
+    report = inspect(
+        {"Kunde seit": days, "age": [*range(200)], "disease": [("flu", "gout")[i % 2] for i in range(200)]}
+    )
 
     assert not any("values of Kunde seit repeat" in notice for notice in report.notices)
     assert "repeated" not in report.suggested
