@@ -18,7 +18,7 @@ from glasshouse.verification.verification import words_for
 from glasshouse.visible import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["page"]
 
@@ -62,15 +62,13 @@ def page(facts: Mapping[str, Any]) -> str:
 def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The rows of every table, by its name."""
     achieved, published = facts["achieved"], facts["published"]
+    sensitive = achieved.get("sensitive", {})
     return {
         "published": [[t["name"], f"{t['rows']:,}", t["columns"]] for t in published["tables"]],
         "columns": [[c["name"], c["role"], c["kind"], c["meaning"]] for c in published["columns"]],
         "recounted": [[key.replace("_", " "), f"{v:,}" if isinstance(v, int) else v] for key, v in achieved.items()],
         "checks": [[words_for(c["asked"]), c["column"] or "", c["holds"]] for c in achieved.get("checks", ())],
-        "measures": {
-            column: list(_measures(found, [c["asked"] for c in achieved.get("checks", ()) if c["column"] == column]))
-            for column, found in achieved.get("sensitive", {}).items()
-        },
+        "measures": {column: list(_measures(found, achieved, column)) for column, found in sensitive.items()},
         "findable": [
             [f["table"], f"{f['k']:,}", f"{f['groups']:,}", *(percent(f[k]) for k in ("highest", "average", "at_risk"))]
             for f in facts["findable"]
@@ -107,7 +105,8 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _measures(found: Mapping[str, Any], asked: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def _measures(found: Mapping[str, Any], achieved: Mapping[str, Any], column: str) -> Iterator[tuple[str, str, str]]:
+    asked = [check["asked"] for check in achieved.get("checks", ()) if check["column"] == column]
     yield (
         "frequency l-diversity",
         f"{found['ell']['value']:,}",
