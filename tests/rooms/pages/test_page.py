@@ -286,7 +286,7 @@ def test_drawings_and_long_texts_keep_their_width_on_a_narrow_screen() -> None:
     html = gh.make_report(made(), PATIENTS, effort=EFFORT).to_html()
     assert html.count('<figure><div class="wide"><svg') == html.count("<figure>") > 0
     assert "figure .wide svg { min-width: 40rem; }" in html
-    assert "td.prose { min-width: 16rem; }" in html
+    assert "td.prose, th.prose { min-width: 16rem; }" in html
     assert re.search(r"what a cell means</th>.*?<td class=\"prose\">", html, re.DOTALL)
 
 
