@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NOUNS = (
     "records|groups|people|rows|values|columns|tables|ways|questions|cells|persons|codes|labels|editions|files|tuples"
-    "|releases|patients"
+    "|releases|patients|seconds|minutes|hours|days|runs"
 )
 BETWEEN = "more|other|different|further|new|possible|published|rejected|sensitive|control|generalized|perturbed|rarer"
 WRONG = re.compile(rf"(?<![\d,.=/-])\b1 (?:(?:{BETWEEN}) )?({NOUNS})\b")
@@ -34,6 +34,8 @@ EXCEPTIONS = {
         adversary/learning/definetti.py: n
         adversary/reverse_engineering/theorems/largest_shares.py: len(groups)
         adversary/task.py: n
+        comparing/recommendation.py: n_runs
+        pages/templates/comparison.html: found.runs
         cli/printing.py: len(files)
         cli/query.py: len(files)
         journeys/advice/ways.py: least
@@ -88,7 +90,8 @@ EXCEPTIONS = {
         studio/templates/method.html: sketch.n_people|written(",")
         studio/templates/release.html: "{:,}".format(found.n_people)
     """,
-    "a mean": """
+    "a mean, or a measured time": """
+        papers/reproduction.py: number(self.seconds)
         pages/templates/report.html: facts.achieved.average_size|written(",.2f")
         studio/templates/method_rows.html: row.average_size|round(1)
     """,
@@ -107,6 +110,9 @@ ROLES = ["--quasi", "age", "--sensitive", "ill"]
         (2, "new person", "2 new people"),
         (3, "possible entry", "3 possible entries"),
         (1_000, "row", "1,000 rows"),
+        (1.0, "second", "1 second"),
+        (20.0, "second", "20 seconds"),
+        (0.5, "second", "0.5 seconds"),
     ],
 )
 def test_a_noun_follows_its_number(n: int, noun: str, told: str) -> None:

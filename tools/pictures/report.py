@@ -11,14 +11,15 @@ __all__ = ["picture"]
 
 _STYLE = """
 svg { font-family: system-ui, sans-serif; --ink: #17211c; --soft: #4c5a53; --line: #d3ddd7; --bar: #4a9472;
-  --stop: #a3201c; }
+  --stop: #a3201c; --care: #7a4b00; }
 @media (prefers-color-scheme: dark) {
-  svg { --ink: #e6ebe8; --soft: #a7b2ac; --line: #3a433e; --bar: #45c99d; --stop: #ff7b72; }
+  svg { --ink: #e6ebe8; --soft: #a7b2ac; --line: #3a433e; --bar: #45c99d; --stop: #ff7b72; --care: #f2c26b; }
 }
 text { fill: var(--ink); font-size: 12px; } .axis { fill: var(--soft); } .grid { stroke: var(--line); }
 .bar { fill: var(--bar); } .bar.above { fill: var(--stop); }
 line.limit { stroke: var(--stop); stroke-width: 1.5; stroke-dasharray: 5 4; }
 text.limit { fill: var(--stop); font-weight: 600; }
+.bar.above.elsewhere, text.limit.elsewhere { fill: var(--care); } line.limit.elsewhere { stroke: var(--care); }
 """
 
 

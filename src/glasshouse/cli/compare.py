@@ -166,8 +166,8 @@ def _after_announcing(tell: Callable[[str, int, int], None], given: dict[str, An
                 remark(
                     "note",
                     f"{counted(ways, 'way')} to publish will be tried, {at_once} at a time, and {attacks} on a way "
-                    f"may take {given['seconds']:g} seconds. So the attacks take at most {duration(most)} in all, and "
-                    f"usually much less. It is faster with a smaller {options}, or with fewer --methods and "
+                    f"may take {counted(given['seconds'], 'second')}. So the attacks take at most {duration(most)} in "
+                    f"all, and usually much less. It is faster with a smaller {options}, or with fewer --methods and "
                     "--recodings",
                 )
         announced = True

@@ -24,7 +24,9 @@ from glasshouse.microdata.compound_column import check_together, joined_columns
 from glasshouse.microdata.domains import Column, code, kind_of
 from glasshouse.microdata.repeats import drawn_rows, sampled_notice
 from glasshouse.microdata.roles import (
+    COMPLETE,
     NOTHING_LEFT,
+    Incomplete,
     by_column,
     dropped_notice,
     names_given,
@@ -201,6 +203,7 @@ class Intake:
         for name in self.raw.keys() & {*self.binning, roles.identifier}:
             self.raw[name] = _written_out(self.raw[name])
         self.classes: dict[str, WeightClasses] = {}
+        self.incomplete = COMPLETE
         self.findings = Findings(arrival.written)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":
@@ -276,6 +279,7 @@ class Intake:
     def _dropped(self, n_dropped: int) -> None:
         if n_dropped == self.n_rows:
             raise DomainError(NOTHING_LEFT)
+        self.incomplete = Incomplete(n_dropped, self.n_rows)
         self.notices.append(dropped_notice(n_dropped))
 
     def sample(self, source: Source) -> None:

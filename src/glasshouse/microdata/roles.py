@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from glasshouse.errors import DomainError, ParameterError, SchemaError
 from glasshouse.microdata.domains import kind_of
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "COMPLETE",
     "NOTHING_LEFT",
+    "Incomplete",
     "Missing",
     "Repeated",
     "Roles",
@@ -166,6 +168,17 @@ def _order(column: str, order: Any) -> list[Any]:
 def respelled_notice(name: str, n_replaced: int) -> str:
     """Say how many spellings of a column were replaced."""
     return f"values of {name} that were replaced by another spelling of the same value: {n_replaced:,}"
+
+
+class Incomplete(NamedTuple):
+    """How many rows were dropped because a value was missing, and of how many."""
+
+    n: int = 0
+    of: int = 0
+
+
+COMPLETE = Incomplete()
+"""No row was dropped."""
 
 
 def dropped_notice(n_dropped: int) -> str:

@@ -19,7 +19,7 @@ from glasshouse.microdata.intake import Arrival, Intake, Options
 from glasshouse.microdata.reading.normal_form import contiguous
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.microdata.repeats import people_of
-from glasshouse.microdata.roles import Roles
+from glasshouse.microdata.roles import COMPLETE, Roles
 from glasshouse.microdata.spelling import declared_spellings
 from glasshouse.plural import counted
 from glasshouse.randomness import Source
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from glasshouse.microdata.cautions import Caution
-    from glasshouse.microdata.roles import Missing, Repeated
+    from glasshouse.microdata.roles import Incomplete, Missing, Repeated
     from glasshouse.microdata.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Microdata", "read"]
@@ -42,7 +42,8 @@ class Microdata:
     """A table about people: one record per person, columns coded to integers, roles fixed. Never changed once made.
 
     Make one with `read`. The order of ``quasi`` is the order of dimensions in tie-breaks; the order of columns in the
-    file means nothing. It is not published as long as one of its ``cautions`` is not ``accepted``.
+    file means nothing. It is not published as long as one of its ``cautions`` is not ``accepted``. ``incomplete``
+    counts the rows of the source that a missing value left out.
     """
 
     quasi: tuple[Column, ...]
@@ -53,6 +54,7 @@ class Microdata:
     source_kind: str = "arrow"
     cautions: tuple[Caution, ...] = ()
     accepted: tuple[str, ...] = ()
+    incomplete: Incomplete = COMPLETE
 
     def __len__(self) -> int:
         return self.n_tuples
@@ -240,5 +242,6 @@ def read(
         source_kind=opened.kind,
         cautions=intake.cautions,
         accepted=accepted,
+        incomplete=intake.incomplete,
     )
     return people_of(rows) if repeated == "together" else rows

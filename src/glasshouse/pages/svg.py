@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Part", "Plane", "drawing", "element", "label", "line", "percents", "polyline", "round_up", "short"]
 
 _LANGUAGE = "http://www.w3.org/2000/svg"
+_LETTER = 6.6  # pixels of a letter of half-bold text of 12 pixels, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,13 @@ class Plane:
             if grid:
                 yield line(x, self.top, x, self.floor, **grid)
             yield label(x, self.floor + below, words, anchor="middle")
+
+    def limit(self, value: float, words: str, *, height: float, most: float, kind: str = "limit") -> Iterator[Part]:
+        """A vertical line at a value, and words beside it, where there is room before ``most``."""
+        x = self.x(value)
+        fits = x + 6 + _LETTER * len(words) <= most
+        yield line(x, self.top - 12, x, self.floor, class_=kind)
+        yield label(x + 6 if fits else x - 6, height, words, anchor="start" if fits else "end", class_=kind)
 
     def named(self, words: str) -> Part:
         """The title of the horizontal axis."""

@@ -262,6 +262,7 @@ def _counted(
         source_kind=stream.kind,
         cautions=intake.cautions,
         accepted=accepted,
+        incomplete=intake.incomplete,
     )
     return Counted(
         kinds=Kinds(table, counts),

@@ -68,6 +68,13 @@ def test_people_are_seen_one_after_the_other_without_another_attack(name: str, p
     seen = attack.person(tell=TELL, keep=str(keep), row=first["row"])
     assert seen["person"] == first["person"]
     assert seen["bars"][0][1] == pytest.approx(first["belief"])
+    words = (
+        "guaranteed: at most 1/3"
+        if name in ("linking", "reverse-engineering")  # the guarantee is against these attackers
+        else "for comparison: 1/3, guaranteed against others"
+    )
+    assert f">{words}<" in str(found["figure"])
+    assert f">{words}<" in str(seen["figure"])
     assert seen["why"]
     assert attack.person(tell=TELL, keep=str(keep), name=first["person"])["row"] == first["row"]
     with pytest.raises(InputError, match="nobody who was attacked"):

@@ -302,18 +302,42 @@ def test_real_stops_have_ways_out(tmp_path: Path, shared_data: Path) -> None:
     check_all(offered(refused))
 
 
-def test_a_sensitive_date_is_advised_months_and_a_way_that_drops_missing_values_does_not_deny_it(
-    tmp_path: Path,
-) -> None:
+def test_a_sensitive_date_is_advised_months() -> None:
     days = [date(2020, 1 + i % 12, 1 + i % 28) for i in range(40)]
     with pytest.raises(gh.DomainError, match=r"bins=\{'day': 'dates:month'\}"):
         gh.read({"age": list(range(40)), "day": days}, quasi=["age"], sensitive="day")
+
+
+def test_the_cost_of_dropping_missing_values_is_told() -> None:
     lines = [f"{i},{['flu', 'gout', 'ulcer', ''][i % 4]}" for i in range(40)]
-    (tmp_path / "gaps.csv").write_text("age,disease\n" + "\n".join(lines) + "\n")
-    told = " ".join(run("publish gaps.csv --quasi age --sensitive disease --ell 2 --out out", code=2).stderr.split())
-    assert "Records with a missing value are left out." in told
-    assert "--missing drop" in told
-    assert "None of the" not in told
+    Path("gaps.csv").write_text("age,disease\n" + "\n".join(lines) + "\n")
+    line = "publish gaps.csv --quasi age --sensitive disease --ell 2 --out out --no-report"
+    told = " ".join(run(line, code=2).stderr.split())
+    category, drop = told.split("Or: ")
+    assert "Cost: No record has to be left out for this." in category
+    assert "Cost: 10 of 40 records, those with a missing value, are left out." in drop
+    assert "No record" not in drop
+    (published,) = released(next(command for command in offered(run(line, code=2)) if "--missing drop" in command))
+    assert published.n_tuples == 30
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_the_cost_of_missing_values_that_were_dropped_before_a_refusal_is_told(engine: str) -> None:
+    lines = [f"{i or ''},{'yes' if i % 5 == 1 else 'no'}" for i in range(41)]
+    Path("gaps.csv").write_text("age,ill\n" + "\n".join(lines) + "\n")
+    line = f"publish gaps.csv --quasi age --sensitive ill --ell 3 --missing drop --out out --engine {engine}"
+    told = " ".join(run(line, code=2).stderr.split())
+    assert "No record" not in told
+    assert told.count("1 of 41 records, that with a missing value, is left out.") == told.count("Cost: ") >= 2
+    assert "is left out. Of the others, 24 of 40 records (60 %) are left out." in told
+
+
+def test_where_people_have_several_rows_the_rows_with_a_missing_value_are_told() -> None:
+    lines = [f"{i // 2},{'' if i == 7 else 20 + i // 2},{'abcdef'[i % 6]}" for i in range(60)]
+    Path("gaps.csv").write_text("id,age,ill\n" + "\n".join(lines) + "\n")
+    line = "publish gaps.csv --identifier id --repeated sample --quasi age --sensitive ill --ell 2 --out out"
+    told = " ".join(run(line, code=2).stderr.split())
+    assert "Cost: 1 of 60 rows, that with a missing value, is left out." in told
 
 
 def test_dates_are_read_as_coarsely_as_what_was_asked_for_allows() -> None:

@@ -549,3 +549,51 @@ def test_the_parser_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
                 question_of(sql, COLUMNS)
 
     assert caplog.records == []
+
+
+WORDS = """
+    Alter all and any as between by case count current_date current_user date desc distinct end false from full group
+    having in index interval into is join left like limit natural not null offset on or order rank right row select
+    table then time timestamp true union user using values when where window with year
+"""
+FORMS = (
+    "SELECT AVG({})",
+    "SELECT COUNT(*) WHERE {} > 40",
+    "SELECT COUNT(*) WHERE Sex = 'F' AND {} BETWEEN 1 AND 4",
+    "SELECT {}, SUM(age) GROUP BY {}",
+    "SELECT Sex, AVG({}), COUNT(*) FROM release WHERE {} > 40 AND age < 60 GROUP BY Sex ORDER BY Sex",
+)
+
+
+@pytest.mark.parametrize("word", WORDS.split())
+def test_a_column_that_is_called_like_a_word_of_sql_is_read_or_the_refusal_says_that_it_needs_quotes(word: str) -> None:
+    columns = {"age": "integer", "Sex": "category", word: "integer"}
+    for form in FORMS:
+        quoted = question_of(form.replace("{}", f'"{word}"'), columns)
+        for written in (word, word.upper()):
+            assert read_or_refused(form.replace("{}", written), columns) in (
+                quoted,
+                f"the name of column '{word}' is also a word of SQL, so it needs double quotes: write \"{word}\"",
+            )
+
+
+def read_or_refused(sql: str, columns: dict[str, str]) -> Question | str:
+    try:
+        return question_of(sql, columns)
+    except SchemaError as error:
+        return str(error)
+
+
+def test_a_question_with_another_fault_is_not_said_to_lack_quotes() -> None:
+    columns = {"age": "integer", "date": "date", "Alter": "integer"}
+    for sql, told in {
+        "SELECT COUNT(*) WHERE date > 'x'": "cannot be compared",
+        "SELECT AVG(Alter": "opens a parenthesis",
+        "SELECT AVG(age) WHERE": "cannot be read",
+        "SELECT AVG(pay) WHERE date = '2020-01-01'": "'pay'",
+    }.items():
+        with pytest.raises(InputError, match=told) as refused:
+            question_of(sql, columns)
+        assert "double quotes" not in str(refused.value)
+    with pytest.raises(SchemaError, match="'Alter' is also a word of SQL"):
+        question_of("SELECT AVG(Alter), SUM(pay)", columns)  # the fault that comes first

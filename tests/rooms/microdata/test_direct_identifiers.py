@@ -30,6 +30,7 @@ HARMLESS: dict[str, list[Any]] = {
     "mobile": [["yes", "no", "no answer", "refused"][i % 4] for i in range(N)],
     "street": [f"{LAST[i % 7]} Street" for i in range(N)],
     "birth date": [f"{1 + i % 28:02}.{1 + i % 12:02}.{1940 + i}" for i in range(N)],
+    "phone since": [f"{1 + i % 28:02}.{1 + i % 12:02}.{1940 + i}" for i in range(N)],
     "number": list(range(N)),
     "workplace": [f"place {i % 9}" for i in range(N)],
 }

@@ -363,6 +363,44 @@ def test_a_date_is_known_to_others_whatever_its_name_speaks_of() -> None:
     assert report.sensitive is None
 
 
+DAYS = [date.fromordinal(724_000 + 7 * i - 7 * (i % 20 == 19)) for i in range(200)]  # of 200 rows 190 have one each
+WRITTEN_DAYS = {
+    "German": [f"{day:%d.%m.%Y}" for day in DAYS],
+    "American": [f"{day.month}/{day.day}/{day:%Y}" for day in DAYS],
+    "English": [f"{day.day} {day:%b %Y}" for day in DAYS],
+    "ISO": list(map(str, DAYS)),
+    "ISO, with a time": [f"{day}T08:15:{i % 60:02}" for i, day in enumerate(DAYS)],
+    "with gaps": [*[f"{day:%d.%m.%Y}" for day in DAYS[:-2]], None, "unknown"],
+}
+
+
+@pytest.mark.parametrize("how", [*WRITTEN_DAYS, "dates", "times"])
+@pytest.mark.parametrize("name", ["Eintritt", "patient since", "last login", "passport issued"])
+def test_dates_of_which_hardly_one_repeats_are_no_identifier(how: str, name: str) -> None:
+    typed: dict[str, list[Any]] = {"dates": DAYS, "times": [datetime(d.year, d.month, d.day, 8, 15, 1) for d in DAYS]}
+    ages, ills = [20 + i % 60 for i in range(200)], [("flu", "gout")[i % 2] for i in range(200)]
+    report = inspect({name: WRITTEN_DAYS.get(how, typed.get(how)), "age": ages, "disease": ills})
+
+    assert report.column(name).role == "quasi"
+    assert report.column(name).distinct_share >= 0.95
+    assert report.suggested == {"identifier": None, "quasi": [name, "age"], "sensitive": "disease"}
+    about = [notice for notice in report.notices if name in notice and "missing values" not in notice]
+    assert [notice.partition(",")[0] for notice in about] == [f"{name} has dates that are read as text"] * (
+        how in WRITTEN_DAYS
+    )
+    assert not report.cautions
+
+
+def test_dates_that_repeat_are_no_number_of_people_with_several_rows() -> None:
+    days = [f"{day:%d.%m.%Y}" for day in DAYS[:100]] * 2
+    report = inspect(
+        {"Kunde seit": days, "age": [*range(200)], "disease": [("flu", "gout")[i % 2] for i in range(200)]}
+    )
+
+    assert not any("values of Kunde seit repeat" in notice for notice in report.notices)
+    assert "repeated" not in report.suggested
+
+
 def test_the_named_sensitive_column_is_taken_whatever_it_looks_like() -> None:
     report = inspect(HOSPITAL, sensitive="sex")
 

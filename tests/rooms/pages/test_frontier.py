@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import log10
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 from glasshouse.comparing.comparison import Row
-from glasshouse.pages.charts.frontier import frontier
+from glasshouse.pages.charts.frontier import _ticks, frontier
 
 SVG = "{http://www.w3.org/2000/svg}"
 METHODS = ("sift", "mirror", "anatomize", "mondrian", "greedy")
@@ -96,3 +99,11 @@ def test_what_an_attack_found_above_the_promise_stands_out() -> None:
 
 def test_a_comparison_without_figures_is_an_empty_picture() -> None:
     assert "Privacy and utility" in frontier([]).markup
+
+
+@pytest.mark.parametrize("ends", [(0.14, 0.9), (0.35, 0.75), (0.02, 0.6), (0.001, 1.0), (0.45, 0.95), (0.048, 0.62)])
+def test_the_names_of_ticks_do_not_touch(ends: tuple[float, float]) -> None:
+    names = _ticks(*ends)
+    places = [408 * log10(tick / ends[0]) / log10(ends[1] / ends[0]) for tick in names]
+    assert len(names) >= 3
+    assert all(b - a >= 43.9 for a, b in pairwise(places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 
 import glasshouse as gh
 import glasshouse.pages
-from glasshouse.pages.charts.report_figures import width_figure
+from glasshouse.pages.charts.person_beliefs import person_figure
+from glasshouse.pages.charts.report_figures import belief_figure, error_figure, width_figure
 from glasshouse.pages.html import environment
 from glasshouse.pages.report import Effort
+from glasshouse.pages.report.usefulness import PERCENTILES
 from tests.rooms.pages.test_report import PATIENTS, SAMPLES, made
 
 TEMPLATES = Path(glasshouse.pages.__file__).parent / "templates"
@@ -206,14 +209,85 @@ def test_every_bar_and_every_person_above_the_promise_is_drawn() -> None:
     report = gh.make_report(made(method=gh.Greedy(), recoding=gh.Boxes()), PATIENTS, effort=EFFORT)
     found = report.to_dict()["beliefs"][1]
     figure = re.findall(r"<svg.*?</svg>", report.to_html(), re.DOTALL)[1]
-    bars = re.findall(r'<rect class="bar( above)?"[^>]*height="([\d.]+)"', figure)
+    bars = re.findall(r'<rect class="bar( above elsewhere)?"[^>]*height="([\d.]+)"', figure)
     edges, people = found["histogram"]["edges"], found["histogram"]["people"]
 
     assert len(bars) == sum(n > 0 for n in people)
     beyond = [n for low, n in zip(edges, people, strict=False) if n and low >= 1 / 3 - 1e-9]
     assert len(beyond) == sum(bool(above) for above, _ in bars) > 0
     assert all(float(height) >= 2 for _, height in bars)
-    assert "guaranteed: at most 1/3" in figure
+    assert "for comparison: 1/3, guaranteed against others" in figure
+
+
+def test_a_limit_that_is_not_guaranteed_against_an_attacker_is_there_for_comparison() -> None:
+    report = gh.make_report(made(method=gh.Greedy(), recoding=gh.Boxes()), PATIENTS, effort=EFFORT)
+    drawn = re.findall(r"<figure>.*?</figure>.*?</table>", report.to_html(), re.DOTALL)
+    found = [one for one in report.to_dict()["beliefs"] if one["ran"]]
+
+    assert [one["promised"] for one in found] == [True, False, False]
+    for one, html in zip(found, drawn, strict=False):
+        if one["promised"]:
+            assert ">guaranteed: at most 1/3<" in html
+            assert ">guaranteed: at most</th>" in html
+            assert ">largest probability, compared with the guarantee</th>" in html
+            assert "elsewhere" not in html
+        else:
+            assert "guaranteed: at most" not in html
+            assert ">for comparison, guaranteed against other attackers: at most</th>" in html
+            assert ">largest probability, compared with this limit</th>" in html
+            assert 'class="limit elsewhere"' in html
+
+
+@pytest.mark.parametrize("limit", ["1/100", "1/5", "2/5", "9/20", "1/2", "3/5", "19/20"])
+@pytest.mark.parametrize("promised", [True, False])
+def test_the_words_beside_the_line_of_a_limit_are_inside_of_the_drawing(limit: str, promised: bool) -> None:
+    histogram = {"edges": [0.0, 1.0], "people": [3]}
+    found = {"histogram": histogram, "limit": limit, "promised": promised, "adversary": "linking", "median": 0.1}
+    found |= {"largest": 0.1, "people_above": 0}
+    one = person_figure([("flu", 0.9)], (limit, float(Fraction(limit))), promised=promised, name="p")
+    for figure in (str(belief_figure(found, "b")), str(one)):
+        x, _, anchor, words = re.findall(
+            r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)" class="limit[^"]*">([^<]+)<', figure
+        )[0]
+        assert limit in words
+        assert (0 < float(x) - 6.2 * len(words)) if anchor == "end" else (float(x) + 6.2 * len(words) < 680)
+
+
+@pytest.mark.parametrize(
+    ("principle", "n"),
+    [
+        (gh.LDiversity(ell=2), 0),
+        (gh.TCloseness(t="0.9"), 1),
+        (gh.AllOf(principles=[gh.LDiversity(ell=2), gh.TCloseness(t="0.9")]), 1),
+    ],
+)
+def test_t_is_said_to_be_asked_for_only_if_it_was(principle: gh.Principle, n: int) -> None:
+    release = gh.publish(PATIENTS, principle=principle, source=gh.Source.seeded(1))
+    html = gh.make_report(release, PATIENTS, effort=EFFORT).to_html()
+    assert "t-closeness, equal distance" in html
+    assert html.count("the one that was asked for") == n
+
+
+def test_no_curve_of_errors_runs_through_the_legend() -> None:
+    always = [0.001] * len(PERCENTILES)  # the curve that rises at the very left
+    each = {"percentiles": always, "median": 0.1}
+    found = {"workload": "", "release": each, "no_link": each}
+    figure = str(error_figure(found, "e"))
+    highest = min(
+        float(y) for points in re.findall(r'points="([^"]+)"', figure) for y in re.findall(r",([\d.]+)", points)
+    )
+    legend = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)">from ', figure)]
+    assert len(legend) == 2
+    assert max(legend) + 4 < highest
+    assert "logarithmic scale" in figure
+
+
+def test_drawings_and_long_texts_keep_their_width_on_a_narrow_screen() -> None:
+    html = gh.make_report(made(), PATIENTS, effort=EFFORT).to_html()
+    assert html.count('<figure><div class="wide"><svg') == html.count("<figure>") > 0
+    assert "figure .wide svg { min-width: 40rem; }" in html
+    assert "td.prose, th.prose { min-width: 16rem; }" in html
+    assert re.search(r"what a cell means</th>.*?<td class=\"prose\">", html, re.DOTALL)
 
 
 def test_a_figure_of_no_width_has_no_bar_and_a_small_one_is_seen() -> None:

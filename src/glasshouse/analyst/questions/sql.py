@@ -26,6 +26,7 @@ from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from glasshouse.analyst.questions.column_to_quote import column_to_quote
 from glasshouse.analyst.questions.question import EVERYBODY, And, Condition, Like, Or, Question, Test
 from glasshouse.analyst.questions.select_item import QUESTION, WRITTEN, Selection, arrangement, unsupported
 from glasshouse.errors import DomainError, InputError, SchemaError
@@ -115,7 +116,20 @@ def question_of(
     (Measure(kind='count', column=None, name='count'),)
     """
     clock = clock or (lambda column: Clock(column, frozenset()))
-    return _Reader(columns, clock, ranges, order).question(_parsed(sql))
+    try:
+        return _Reader(columns, clock, ranges, order).question(_parsed(sql))
+    except InputError as error:
+        meant = column_to_quote(
+            sql, columns, _parsed, lambda tree: _Reader(columns, clock, ranges, order).question(tree)
+        )
+        if meant is None:
+            raise
+        raise SchemaError(
+            f"the name of column {meant!r} is also a word of SQL, so it needs double quotes: write "
+            f"{quoted_name(meant)}",
+            column=meant,
+            suggestion=meant,
+        ) from error
 
 
 def _edition(version: Any) -> int | str:

@@ -432,7 +432,9 @@ def _planned(sketch: Sketch, way: Way) -> Way | None:
         return None
     if plan.claim.adversary is Adversary.LINKING and plan.claim.promise:  # which says that nothing is promised
         return None
-    left_out = [] if way.domain is not None else [_left_out(plan.n_dropped, sketch.n_people)]
+    left_out = _left_out(sketch, 0 if way.domain is not None else plan.n_dropped)
+    if not left_out and way.domain is None:
+        left_out = ["No record has to be left out for this."]
     if plan.n_dropped and way.suppress and len(own.sensitive) > 1:
         most = int(way.suppress * sketch.n_people)
         left_out.append(f"Who is left out is drawn at random; another draw may leave out up to {most:,}.")
@@ -459,10 +461,18 @@ def _few_groups(tight: Mapping[str, Fraction]) -> str:
     )
 
 
-def _left_out(n: int, of: int) -> str:
-    if not n:
-        return "No record has to be left out for this."  # rows with missing values may be, for another reason
-    return f"{n:,} of {counted(of, 'record')} ({in_percent(Fraction(n, of))}) {'is' if n == 1 else 'are'} left out."
+def _left_out(sketch: Sketch, n: int) -> list[str]:
+    """Who is left out: first because a value is missing, then so that the others can have this guarantee."""
+    told, gone, of = [], sketch.kinds.table.incomplete, sketch.n_people
+    if gone.n:
+        rows = counted(gone.of, "record" if of + gone.n == gone.of else "row")  # of a person with several rows
+        those = "that with a missing value, is" if gone.n == 1 else "those with a missing value, are"
+        told.append(f"{gone.n:,} of {rows}, {those} left out.")
+    if n:
+        others = "Of the others, " if gone.n else ""
+        records = f"{counted(of, 'record')} ({in_percent(Fraction(n, of))})"
+        told.append(f"{others}{n:,} of {records} {'is' if n == 1 else 'are'} left out.")
+    return told
 
 
 def _promise(sketch: Sketch, principle: Principle | Mapping[str, Principle], attacker: str) -> str:

@@ -28,6 +28,7 @@ from glasshouse.microdata.inspection.role_words import (
 )
 from glasshouse.microdata.inspection.uniqueness import n_unique, percent, share
 from glasshouse.microdata.inspection.value_topics import topic_of_values
+from glasshouse.microdata.notation import count_dates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,7 +118,7 @@ class ColumnReport:
 
 
 class Measured(NamedTuple):
-    """A column's report, still without a role; its codes; and whether its values are prose or number the rows.
+    """A column's report, still without a role; its codes; and whether its values are prose, dates, or number the rows.
 
     ``words`` is what says its meaning: its name, and the label that a file gives it where the name says nothing.
     """
@@ -125,6 +126,7 @@ class Measured(NamedTuple):
     report: ColumnReport
     column: Column
     is_prose: bool
+    are_dates: bool  # of a type for dates, or as texts
     counts_rows: bool
     words: str
 
@@ -156,9 +158,11 @@ def measure(name: str, values: pa.Array, label: str = "") -> Measured:
     is_prose = blanks is not None and blanks + 1 >= FREE_TEXT_WORDS
     if domain.kind == "category" and (is_prose or _nearly_distinct(report)):
         report = replace(report, kind="text")
+    are_dates = domain.kind in ("date", "timestamp") or count_dates(domain.values) > 0
     counts_rows = domain.kind == "integer" and _rise_by_one(values)
     known = any(first_match(name, words) for words in _MEANINGS)
-    return Measured(report, column, is_prose, counts_rows, words=name if known or not label else f"{name} {label}")
+    words = name if known or not label else f"{name} {label}"
+    return Measured(report, column, is_prose, are_dates, counts_rows, words)
 
 
 def with_roles(
@@ -214,8 +218,8 @@ class _Topic(NamedTuple):
 
 def _topic(m: Measured) -> _Topic | None:
     """Find the sensitive topic in a name, unless an earlier word wins or the values cannot be protected."""
-    name, kind = m.report.name, m.report.kind
-    if m.is_prose or m.report.distinct < 2 or kind in ("date", "timestamp") or first_match(name, PERSONAL):
+    name = m.report.name
+    if m.is_prose or m.are_dates or m.report.distinct < 2 or first_match(name, PERSONAL):
         return None
     known = first_match(m.words, QUASI)
     for topic, words in SENSITIVE.items():
@@ -245,6 +249,7 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
     """Suggest a role: first by what the values rule out, then by words, then by what the values suggest."""
     report, words = m.report, m.words
     may_name = words == report.name or report.distinct_share >= HARDLY_REPEATS  # a label may ask about addresses
+    may_name = may_name and not m.are_dates
     if report.distinct == 0:
         return "leave out", "has no values"
     if may_name and (found := first_match(words, PERSONAL)):
@@ -257,6 +262,9 @@ def _role(m: Measured, topic: _Topic | None) -> tuple[Role, str]:
         return "sensitive", topic.reason
     if found := first_match(words, QUASI):
         return "quasi", f"others may know it ({found.piece!r})"
+    if m.are_dates:  # also if hardly one repeats
+        what = f"a {report.kind}" if report.kind in ("date", "timestamp") else "dates as text"
+        return "quasi", f"{what}: others may know it"
     if may_name and (found := first_match(words, NAMES)):
         return "identifier", f"may name a person ({found.piece!r})"
     found = first_match(words, NUMBERS)
@@ -271,8 +279,6 @@ def _role_by_values(m: Measured) -> tuple[Role, str]:
     report = m.report
     if m.counts_rows or (first_match(report.name, ROWS) and _nearly_distinct(report)):
         return "leave out", "numbers the rows, and does not say who they are about"
-    if report.kind in ("date", "timestamp"):
-        return "quasi", f"a {report.kind}: others may know it"
     if report.kind in ("text", "integer") and _nearly_distinct(report):
         return "identifier", "no value repeats" if report.distinct_share == 1 else "hardly any value repeats"
     if report.unique_share >= FINGERPRINT:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from glasshouse.microdata.inspection.role_words import NAMES, PERSONAL, QUASI, SENSITIVE, first_match
+from glasshouse.microdata.notation import count_dates
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def direct_identifier(name: str, values: pa.Array, rows: NDArray[np.int64]) -> s
     ''
     """
     texts, n_records = is_text(values.type), int(rows.sum())
-    if len(values) < _SEVERAL or not (texts or pa.types.is_integer(values.type)):
+    if len(values) < _SEVERAL or not (texts or pa.types.is_integer(values.type)) or count_dates(values):
         return ""
     if texts:
         for what, pattern in _WRITTEN.items():

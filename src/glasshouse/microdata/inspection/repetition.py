@@ -100,8 +100,8 @@ def _largest_ells(person: NDArray[np.int64], values: Column) -> tuple[int, int]:
 def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:
     """Notes on columns which suggest that people have several rows, or live together, and on how to read them then."""
     told = False
-    for report in reports:
-        if not _repeats(report.distinct, report.n_tuples - report.missing):
+    for m, report in zip(measured, reports, strict=True):
+        if m.are_dates or not _repeats(report.distinct, report.n_tuples - report.missing):
             continue
         if first_match(report.name, HOUSEHOLDS):
             yield _of_household(report.name)

@@ -7,10 +7,10 @@ neighbours written together (*zipcode*); a word with a star matches how they beg
 diagnostico). English, German, French and Spanish words stand side by side, with some Italian and Portuguese ones: lists
 this short need no language.
 
-Which list wins. `PERSONAL` says identity whatever else the name holds. Then the leftmost word of `QUASI` and
-`SENSITIVE` decides (*age at diagnosis* is an age, *diagnosis date* a diagnosis), and of two at the same place the
-longer one (*sex* is known to others, *sex partners* is not). `NAMES` and `NUMBERS` come last, for *country name* is a
-country and *diagnosis code* a diagnosis.
+Which list wins. `PERSONAL` says identity whatever else the name holds, unless the values are dates. Then the leftmost
+word of `QUASI` and `SENSITIVE` decides (*age at diagnosis* is an age, *diagnosis date* a diagnosis), and of two at the
+same place the longer one (*sex* is known to others, *sex partners* is not). `NAMES` and `NUMBERS` come last, for
+*country name* is a country and *diagnosis code* a diagnosis.
 
 The words were chosen by what such columns are called in general, with Adult and the stops of New Orleans at hand, and
 judged on other tables: docs/how-to/yes-no-columns.md says with which result.

@@ -36,7 +36,7 @@ def exposure(title: str, beliefs: NDArray[np.float64], limit: Fraction | None) -
         x = plane.x(float(limit))
         parts += [
             line(x, plane.floor, x, plane.top, stroke="#b00", stroke_dasharray="5 4"),
-            label(x + 5, plane.top + 13, f"guaranteed: {limit}", fill="#b00"),
+            label(x + 5, plane.top + 13, f"limit of the guarantee: {limit}", fill="#b00"),
         ]
     curve = [(plane.x(float(x)), plane.y(float(y))) for x, y in zip(limits, shares, strict=True)]
     parts += [

@@ -47,6 +47,7 @@ _WIDTH, _LEFT, _RIGHT = 720, 176, 584
 _TOP = 62  # where the first line begins, below the legend and the names of the columns
 _LANE = 8  # pixels for each recoding of a method
 _HEAD = 24  # pixels for a heading
+_LABEL = 44  # pixels for the name of a tick
 _LEAST = 1e-4  # smaller errors are drawn like this one
 _LONGEST = 26  # letters of the name of a method
 _SHAPES = ("circle", "square", "triangle", "diamond", "bar", "plus")
@@ -76,10 +77,12 @@ def frontier(
     beside = max(1.02, (most / least) ** 0.04)  # a little room at both ends
     across = (least / beside, most * beside)
     plane = Plane(left=_LEFT, right=_RIGHT, top=_TOP, floor=floor_, across=across, powers="x")
-    ticks = {tick: f"{tick * 100:g}\u202f%" for tick in _ticks(*plane.across)}
+    ticks = {tick: f"{tick * 100:g}\u202f%" for tick in _ticks(*across, width=plane.right - plane.left)}
     parts = [
         *plane.columns(ticks, class_="grid"),
-        plane.named("mean error of answers (smaller is better); bars: smallest and largest error of the runs"),
+        plane.named(
+            "mean error of answers (smaller is better, logarithmic scale); bars: smallest and largest of the runs"
+        ),
         label(_RIGHT + 10, _TOP - 8, "highest probability", class_="axis"),
         *_legend(recodings),
         *_baseline(plane, baseline),
@@ -162,18 +165,23 @@ def _runs(row: Row) -> tuple[float, float]:
     return max(min(errors), _LEAST), max(*errors, _LEAST)
 
 
-def _ticks(least: float, most: float) -> list[float]:
-    """Round values between two limits, few enough to fit side by side.
+def _ticks(least: float, most: float, *, width: float = _RIGHT - _LEFT) -> list[float]:
+    """Round values between two limits, few enough to fit side by side on a logarithmic scale of this width.
 
-    >>> _ticks(0.013, 0.48), _ticks(0.04, 0.09)
-    ([0.02, 0.05, 0.1, 0.2], [0.04, 0.05, 0.06, 0.08])
+    >>> _ticks(0.013, 0.48), _ticks(0.04, 0.09), _ticks(0.14, 0.9)
+    ([0.02, 0.05, 0.1, 0.2], [0.04, 0.05, 0.06, 0.08], [0.15, 0.2, 0.3, 0.4, 0.5, 0.8])
     """
+    apart = (most / least) ** (_LABEL / width)  # neighbours whose names do not touch
     powers = range(floor(log10(least)) - 1, ceil(log10(most)) + 1)
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
         found = [tick for p in powers for s in steps if least <= (tick := float(f"{s}e{p}")) <= most]
         if len(found) >= 4:
             break
-    return found
+    kept: list[float] = []
+    for tick in found:
+        if not kept or tick >= kept[-1] * apart:
+            kept.append(tick)
+    return kept
 
 
 def _mark(row: Row, x: float, y: float, recodings: Sequence[str], kind: str) -> Part:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from glasshouse.pages.charts.person_beliefs import limit_words
 from glasshouse.pages.report.usefulness import PERCENTILES
 from glasshouse.pages.svg import Part, Plane, drawing, element, label, line, percents, polyline, round_up, short
 from glasshouse.plural import counted
@@ -29,6 +30,7 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
     n, height = max(1, sum(people)), 216
     most = min(1.0, round_up(max(1, *people) / n))
     plane = Plane(left=_LEFT, right=_RIGHT, top=26, floor=height - _BOTTOM, up=(0.0, most))
+    words, kind, beyond = limit_words(found["limit"], promised=found["promised"])
     parts = [
         *plane.rows(percents(most * i / 4 for i in range(5)), class_="grid"),
         *plane.columns({i / 5: f"{i / 5:g}" for i in range(6)}),
@@ -37,21 +39,17 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
     for low, high, count in zip(edges, edges[1:], people, strict=False):
         if count:
             tall = max(_LEAST, plane.floor - plane.y(count / n))
-            above = " above" if limit is not None and low >= limit * (1 - 1e-9) else ""
+            above = beyond if limit is not None and low >= limit * (1 - 1e-9) else ""
             place = {"x": plane.x(low) + 0.5, "y": plane.floor - tall}
             wide = max(1.0, plane.x(high) - plane.x(low) - 1)
             parts.append(element("rect", class_=f"bar{above}", **place, width=wide, height=tall))
     if limit is not None:
-        x = plane.x(limit)
-        side, anchor = (x + 6, "start") if limit < 0.7 else (x - 6, "end")
-        parts += [
-            line(x, plane.top - 12, x, plane.floor, class_="limit"),
-            label(side, plane.top - 3, f"guaranteed: at most {found['limit']}", anchor=anchor, class_="limit"),
-        ]
+        parts += plane.limit(limit, words, height=plane.top - 3, most=_WIDTH - 4, kind=kind)
     above = (
         ""
         if found["people_above"] is None
-        else f" {counted(found['people_above'], 'is', 'are')} above {found['limit']}."
+        else f" {counted(found['people_above'], 'is', 'are')} above {found['limit']}"
+        + ("." if found["promised"] else ", which is not guaranteed against this attacker.")
     )
     protected = "protected " if "unprotected" in found else ""
     said = (
@@ -64,26 +62,21 @@ def belief_figure(found: Mapping[str, Any], name: str, *, style: str | None = No
 
 def error_figure(found: Mapping[str, Any], name: str) -> Part:
     """The share of questions that are answered with at most a given error: release, and no link."""
-    height = 236
+    height = 254
     plane = Plane(
-        left=_LEFT, right=_RIGHT, top=16, floor=height - _BOTTOM, across=(_ERRORS[0], _ERRORS[-1]), powers="x"
+        left=_LEFT, right=_RIGHT, top=34, floor=height - _BOTTOM, across=(_ERRORS[0], _ERRORS[-1]), powers="x"
     )
     parts = [
         *plane.rows(percents(i / 4 for i in range(5)), class_="grid"),
         *plane.columns({error: f"{error * 100:g}\u202f%" for error in _ERRORS}, class_="grid"),
-        plane.named("relative error of an answer is at most"),
+        plane.named("relative error of an answer is at most (logarithmic scale)"),
     ]
     for kind, of in (("no-link", "no_link"), ("release", "release")):
         places = zip(found[of]["percentiles"], PERCENTILES, strict=True)
         parts.append(polyline([(plane.x(error), plane.y(percent / 100)) for error, percent in places], class_=kind))
-    for i, (kind, words) in enumerate(
-        {"release": "from the release", "no-link": "from two tables without a link between them"}.items()
-    ):
-        y = plane.top + 14 + 18 * i
-        parts += [
-            line(plane.left + 12, y, plane.left + 40, y, class_=kind),
-            label(plane.left + 47, y + 4, words),
-        ]
+    legend = {"release": "from the release", "no-link": "from two tables without a link between them"}
+    for x, (kind, words) in zip((plane.left, plane.left + 180), legend.items(), strict=True):
+        parts += [line(x, 16, x + 28, 16, class_=kind), label(x + 35, 20, words)]  # above the curves
     said = (
         f"Half of the answers from the release have an error of at most {found['release']['median']:.2%}. If "
         "quasi-identifiers and sensitive values were published as two tables without a link, it would be "

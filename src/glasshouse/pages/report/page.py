@@ -62,12 +62,13 @@ def page(facts: Mapping[str, Any]) -> str:
 def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The rows of every table, by its name."""
     achieved, published = facts["achieved"], facts["published"]
+    sensitive = achieved.get("sensitive", {})
     return {
         "published": [[t["name"], f"{t['rows']:,}", t["columns"]] for t in published["tables"]],
         "columns": [[c["name"], c["role"], c["kind"], c["meaning"]] for c in published["columns"]],
         "recounted": [[key.replace("_", " "), f"{v:,}" if isinstance(v, int) else v] for key, v in achieved.items()],
         "checks": [[words_for(c["asked"]), c["column"] or "", c["holds"]] for c in achieved.get("checks", ())],
-        "measures": {column: list(_measures(found)) for column, found in achieved.get("sensitive", {}).items()},
+        "measures": {column: list(_measures(found, achieved, column)) for column, found in sensitive.items()},
         "findable": [
             [f["table"], f"{f['k']:,}", f"{f['groups']:,}", *(percent(f[k]) for k in ("highest", "average", "at_risk"))]
             for f in facts["findable"]
@@ -104,7 +105,8 @@ def _tables(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _measures(found: Mapping[str, Any], achieved: Mapping[str, Any], column: str) -> Iterator[tuple[str, str, str]]:
+    asked = [check["asked"] for check in achieved.get("checks", ()) if check["column"] == column]
     yield (
         "frequency l-diversity",
         f"{found['ell']['value']:,}",
@@ -142,7 +144,8 @@ def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield f"… up to l = {pairs[-1]['ell']}", "", "report.json has all of them"
     for distance in ("equal", "ordered", "hierarchical"):
         if distance in (found["t"] or ()):
-            meant = ", the one that was asked for" if distance == found["t"]["distance"] else ""
+            is_asked = any(words.startswith("t = ") and f"({distance} distance)" in words for words in asked)
+            meant = ", the one that was asked for" if is_asked else ""
             words = "largest distance between the distribution of values in a group and that in the whole table"
             yield f"t-closeness, {distance} distance", f"{found['t'][distance]['value']:.6f}", f"{words}{meant}"
 
@@ -151,7 +154,12 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     limit = found["limit"]
     yield "people", f"{found['people']:,}"
     if limit is not None:
-        yield "guaranteed: at most", f"{limit} = {float(Fraction(limit)):.4f}"
+        named = (
+            "guaranteed: at most"
+            if found["promised"]
+            else "for comparison, guaranteed against other attackers: at most"
+        )
+        yield named, f"{limit} = {float(Fraction(limit)):.4f}"
     yield "largest probability", f"{found['largest']:.4f}"
     if "unprotected" in found:
         yield "largest probability of a value that is not protected", f"{found['unprotected']:.4f}"
@@ -167,7 +175,8 @@ def _believed(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"people above {limit}", f"{found['people_above']:,} ({percent(found['share_above'])})"
         if own:
             yield f"people above {limit} {not_known}", f"{own['people_above']:,} ({percent(own['share_above'])})"
-        yield "largest probability, compared with the guarantee", f"{found['multiple']:.2f} times"
+        what = "the guarantee" if found["promised"] else "this limit"
+        yield f"largest probability, compared with {what}", f"{found['multiple']:.2f} times"
     if found["people_unknown"]:
         yield "people for whom no probability could be calculated", f"{found['people_unknown']:,}"
     if found["error"]:

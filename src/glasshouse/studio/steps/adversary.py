@@ -11,6 +11,7 @@ from starlette.routing import Route
 from glasshouse.errors import GlasshouseError, InputError
 from glasshouse.studio.page import desk_of, form_of, page, to
 from glasshouse.studio.steps.sight import number, only, place_of, sight_of
+from glasshouse.studio.tasks.attack import is_promised
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -55,8 +56,6 @@ KNOWS = {
     ),
 }
 """What an attacker can know, by the names of attacks, in plain words."""
-STRENGTHS = ("linking", "reverse-engineering", "corruption")
-"""Attacks that a guarantee can be about, the weakest first, in the order of the attackers of guarantees."""
 PROMISED = {
     "linking": "who has the release and everybody's quasi-identifiers",
     "algorithm-aware": "who also knows the algorithm",
@@ -96,18 +95,10 @@ def _page(request: Request, trouble: str = "", form: dict[str, list[str]] | None
         described=_described(form) if form else described.get("values", []),
         knows=KNOWS,
         promised=PROMISED,
-        is_promised=_is_promised,
+        is_promised=is_promised,
         whole_list=WHOLE_LIST,
         trouble_words=trouble,
     )
-
-
-def _is_promised(attack: str, adversary: str) -> bool:
-    """Whether a guarantee against an attacker is about an attack."""
-    strengths = list(PROMISED)
-    if attack not in STRENGTHS or adversary not in strengths:
-        return False
-    return STRENGTHS.index(attack) <= strengths.index(adversary)
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from glasshouse.release.contents import Published
     from glasshouse.studio.job import Tell
 
-__all__ = ["Reasons", "attack", "person", "somebody"]
+__all__ = ["Reasons", "attack", "is_promised", "person", "somebody"]
 
 _SAMPLE = 20_000  # people who are drawn from a table that is too large
 _MOST_EXPOSED = 20
@@ -40,6 +40,7 @@ _SECONDS = 60.0  # for an attack that tells how far it is, unless it may take as
 _LONGER = "choose “As long as it takes”"
 _REASONS = 5.0  # seconds for reasons that cannot be kept otherwise
 _STRENGTH = ("linking", "algorithm-aware", "corrupting")
+_ABOUT = ("linking", "reverse-engineering", "corruption")  # the attacks of these attackers
 _OF_ANY_LIST = ("linking", "corruption", "definetti")  # which can be asked about some of the people alone
 
 
@@ -54,6 +55,17 @@ class Reasons:
         return self.known.get(
             kind, ("the explanation was kept only for some people: describe the person by hand to see it")
         )
+
+
+def is_promised(attack: str, adversary: str) -> bool:
+    """Whether a guarantee against an attacker is about an attack.
+
+    >>> is_promised("linking", "algorithm-aware"), is_promised("corruption", "algorithm-aware")
+    (True, False)
+    """
+    if attack not in _ABOUT or adversary not in _STRENGTH:
+        return False
+    return _ABOUT.index(attack) <= _STRENGTH.index(adversary)
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -84,12 +96,12 @@ def attack(
     if found is None:
         return {"ran": False, "why": refused, "bound": _bound(loaded, asked), "column": _column(loaded, asked)}
     tell.progress("drawing", 0, 0)
-    _keep(found, loaded, keep)
+    _keep(found, loaded, keep, promised=is_promised(asked["attack"], loaded.guarantee.adversary))
     listed = table if table is not None else {"quasi": list(loaded.recipe.quasi), **(people or {})}
     return {
         "ran": True,
         "column": found.column,
-        **_told(found, notes, asked),
+        **_told(found, notes, asked, loaded),
         "exposed": _exposed(found),
         "same": attack_equivalents(release, asked, str(listed["file"]), listed),
     }
@@ -99,8 +111,8 @@ def person(*, tell: Tell, keep: str, row: int | None = None, name: str | None = 
     """The probabilities for one person, by an attack that was run before."""
     tell.progress("looking the person up", 0, 0)
     with Path(keep).open("rb") as stream:
-        found, contents = pickle.load(stream)  # our own file, in our own workspace
-    return _seen(found, contents, _row(found.knowledge, row, name))
+        found, contents, promised = pickle.load(stream)  # our own file, in our own workspace
+    return _seen(found, contents, _row(found.knowledge, row, name), promised=promised)
 
 
 def somebody(
@@ -128,7 +140,7 @@ def somebody(
         raise InputError(f"this was not computed: {refused}")
     contents = Published.of(loaded, found.column)
     return {
-        **_seen(found, contents, found.n_people - 1),
+        **_seen(found, contents, found.n_people - 1, promised=is_promised(asked["attack"], loaded.guarantee.adversary)),
         "attack": asked["attack"],
         "person": "the person that you described",
         "notes": [*notes, *found.notes],
@@ -339,16 +351,17 @@ def _row(knowledge: Knowledge, row: int | None, name: str | None) -> int:
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
-def _keep(found: Posterior, release: Release, path: str) -> None:
+def _keep(found: Posterior, release: Release, path: str, *, promised: bool) -> None:
     """Write the probabilities into the workspace, with the reasons: as they are, or as sentences where need be."""
     from glasshouse.release.contents import Published
 
     contents = Published.of(release, found.column)
     try:
-        content = pickle.dumps((found, contents))
+        content = pickle.dumps((found, contents, promised))
     except (pickle.PicklingError, AttributeError, TypeError):
         known = None if found.once_known is None else replace(found.once_known, because=None)
-        content = pickle.dumps((replace(found, because=Reasons(_reasons(found)), once_known=known), contents))
+        told = replace(found, because=Reasons(_reasons(found)), once_known=known)
+        content = pickle.dumps((told, contents, promised))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
@@ -370,13 +383,14 @@ def _reasons(found: Posterior) -> dict[int, str]:
     return known
 
 
-def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any]) -> dict[str, Any]:
+def _told(found: Posterior, notes: list[str], asked: Mapping[str, Any], release: Release) -> dict[str, Any]:
     """Probabilities for everybody: counts, shares and a picture, without names."""
     from glasshouse.pages.charts.report_figures import belief_figure
     from glasshouse.pages.report.beliefs import summary_of
     from glasshouse.pages.report.words import HOW
 
-    summary = {**summary_of(found), "adversary": asked["attack"]}
+    promised = is_promised(asked["attack"], release.guarantee.adversary)
+    summary = {**summary_of(found), "adversary": asked["attack"], "promised": promised}
     learned: Any = getattr(found, "cost", None)
     return {
         "attack": asked["attack"],
@@ -419,7 +433,7 @@ def _exposed(found: Posterior) -> list[dict[str, Any]]:
     return listed
 
 
-def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
+def _seen(found: Posterior, contents: Published, row: int, *, promised: bool) -> dict[str, Any]:
     """The probabilities for one person, with the guaranteed limit and an explanation."""
     from glasshouse.pages.charts.person_beliefs import person_figure
 
@@ -450,7 +464,9 @@ def _seen(found: Posterior, contents: Published, row: int) -> dict[str, Any]:
         "places": _places(found, contents, row),
         "known": row in knowledge.corrupted_rows(),
         "true": true,
-        "figure": person_figure(bars[:_MOST_BARS], None if found.protected else limit, true, name="person")
+        "figure": person_figure(
+            bars[:_MOST_BARS], None if found.protected else limit, true, promised=promised, name="person"
+        )
         if bars
         else None,
         "how": found.how,

@@ -522,7 +522,8 @@ def _search(space: Space, likelihood: _Likelihood, moves: _Moves, source: Source
 
 def _refusal(walks: list[_Walk], error: float, found: Sampled | None) -> NotSupported:
     steps, runs = min(walk.n_steps for walk in walks), walks[0].likelihood.n_runs
-    done = f"after {runs:,} runs of the algorithm and {steps:,} steps in each of {len(walks)} independent samplings"
+    each = f"{steps:,} steps in each of {len(walks)} independent samplings"
+    done = f"after {counted(runs, 'run')} of the algorithm and {each}"
     if steps and not all(walk.n_taken for walk in walks):
         what = f"{done} one of the samplings had found no second table that can have produced the release"
     elif found is None:
