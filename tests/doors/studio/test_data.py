@@ -259,6 +259,37 @@ def test_everything_works_as_plain_forms(client: httpx.Client, hospital: Path) -
         assert client.post("/data/reading", data={"of": secret_of(text), "decimal": ".", **wrong}).status_code == 400
 
 
+def test_one_sheet_of_several_is_chosen_and_published(client: httpx.Client, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    book.active.append(["about this file"])
+    people = book.create_sheet("people of 2026")
+    people.append(["age", "sex", "illness"])
+    for i in range(300):
+        people.append([20 + i % 60, "FM"[i % 2], f"ill {i % 5}"])
+    book.save(tmp_path / "book.xlsx")
+
+    text = opened(client, tmp_path / "book.xlsx")
+    assert "Which sheet or table is it?" in text
+    assert "has 2 sheets, notes, people of 2026: choose one below" in text
+    assert "table=" not in text
+    assert client.post("/data/part", data={"of": secret_of(text), "table": " "}).status_code == 400
+    client.post("/data/part", data={"of": secret_of(text), "table": "nobody"})
+    text = settled(client)
+    assert "nobody" in text
+    assert 'action="/data/part"' in text
+    client.post("/data/part", data={"of": secret_of(text), "table": "people of 2026"})
+    text = settled(client)
+    assert "300 rows" in text
+    client.post(
+        "/data/columns", data={"of": secret_of(text), "role-0": "quasi", "role-1": "quasi", "role-2": "sensitive"}
+    )
+    settled(client)
+    settled(client, "/privacy")
+    assert "--table 'people of 2026'" in unescape(client.get("/release").text)
+
+
 def test_a_decimal_comma_is_found_and_published_with(client: httpx.Client, tmp_path: Path) -> None:
     rows = "".join(f"{i % 60};{50 + i % 30},{i % 10};{'flu' if i % 2 else 'gout'}\n" for i in range(300))
     (tmp_path / "weights.csv").write_text("age;weight;illness\n" + rows)

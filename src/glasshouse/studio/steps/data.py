@@ -42,6 +42,8 @@ def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None 
         typed=typed or {},
         job=job,
         state=state,
+        message="" if job is None else _said(job.message, []),
+        has_parts=job is not None and (_PARTS in job.message or _names_a_part(desk)),
         found=seen,
         notices=[] if seen is None else [_said(notice, _names(seen)) for notice in seen["notices"]],
         columns=[] if seen is None else views(desk, seen),
@@ -54,6 +56,11 @@ def _shown(request: Request, *, trouble: str = "", typed: dict[str, str] | None 
         patients=data_source.PATIENTS,
         most_patients=data_source.MOST_PATIENTS,
     )
+
+
+def _names_a_part(desk: Desk) -> bool:
+    """Whether a sheet of a workbook, or a table of the file of a database, was named."""
+    return desk.has_table and "://" not in desk.choices["file"] and bool(desk.choices.get("table"))
 
 
 def _standing(desk: Desk, seen: dict[str, Any] | None) -> dict[str, Any]:
@@ -100,7 +107,9 @@ _HINTS = {
 
 
 _DECIMAL = "choose the comma under “This is not right”"
+_PARTS = "name one with table="  # of the error about a workbook with several sheets, or a database with several tables
 _OPTIONS = {
+    _PARTS: "choose one below",
     "use decimal=','": _DECIMAL,
     "read a text file with decimal=','": f"if it is a text file, {_DECIMAL}",
     "may stay: decimal=','": f"may stay: {_DECIMAL}",
@@ -186,6 +195,18 @@ async def _reading(request: Request) -> Response:
         if form.get("of") != [desk.notes["of"]]:
             raise InputError("this form was about another table: load the page again")
         data_source.read_again(desk, **given)
+    except InputError as error:
+        return _shown(request, trouble=str(error))
+    return to("/data")
+
+
+async def _part(request: Request) -> Response:
+    """Read one sheet of the workbook that is open, or one table of the file of a database."""
+    desk, form = desk_of(request), await form_of(request)
+    try:
+        if not desk.has_table or form.get("of") != [desk.notes["of"]]:
+            raise InputError("this form was about another table: load the page again")
+        data_source.read_part(desk, form.get("table", [""])[0])
     except InputError as error:
         return _shown(request, trouble=str(error))
     return to("/data")
@@ -277,6 +298,7 @@ STEP = Step(
         Route("/data/database", _database, methods=["POST"]),
         Route("/data/hospital", _hospital, methods=["POST"]),
         Route("/data/reading", _reading, methods=["POST"]),
+        Route("/data/part", _part, methods=["POST"]),
         Route("/data/again", _again, methods=["POST"]),
         Route("/data/columns", _columns, methods=["POST"]),
         Route("/data/columns/live", _columns_live, methods=["POST"]),

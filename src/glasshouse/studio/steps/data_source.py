@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from glasshouse.studio.desk import Desk
     from glasshouse.studio.upload import Upload
 
-__all__ = ["MOST_PATIENTS", "PATIENTS", "open_database", "open_hospital", "open_path", "open_upload", "read_again"]
+__all__ = ["MOST_PATIENTS", "PATIENTS", "open_database", "open_hospital", "open_path", "open_upload", "read_again", "read_part"]
 
 PATIENTS, MOST_PATIENTS = 20_000, 1_000_000
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "iso8859_15", "cp1250", "cp1251", "utf-16", "cp932", "gb18030", "big5")
@@ -127,6 +127,14 @@ def read_again(desk: Desk, delimiter: str, other: str, encoding: str, decimal: s
     name = desk.shown_name
     begin(desk, desk.choices["file"], name, **how)
     desk.notes["before"] = name
+
+
+def read_part(desk: Desk, table: str) -> None:
+    """Read one sheet of the same workbook, or one table of the same file of a database."""
+    if not table.strip() or len(table) > _LONGEST:
+        raise InputError("write the name of a sheet of the workbook, or of a table of the database")
+    begin(desk, desk.choices["file"], desk.shown_name, table=table.strip())
+    desk.notes["before"] = ""
 
 
 def _encoding(name: str) -> str:
