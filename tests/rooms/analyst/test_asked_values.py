@@ -265,6 +265,57 @@ def test_counts_of_codes_behind_stars_count_nobody_twice_and_answer_row_by_row()
     assert share[0] <= codes.count("20095") / len(codes) <= share[1]
 
 
+@pytest.mark.parametrize("model", ["learned", "uniform"])
+def test_a_count_of_codes_behind_stars_does_not_depend_on_the_order_of_or(model: str) -> None:
+    """The least count of people with one of two things is at least that of each of them."""
+    _, release = of_prefixes()
+    for other in ("ill = 'v0'", "age < 30", "age < 30 AND ill IN ('v0', 'v1')"):
+        for code in ("zip = '20095'", "zip = '20095' AND age >= 20"):
+            one, two = (
+                gh.query(release, f"SELECT COUNT(*) WHERE {asked}", model=model)
+                for asked in (f"({code}) OR ({other})", f"({other}) OR ({code})")
+            )
+            alone = gh.query(release, f"SELECT COUNT(*) WHERE {other}", model="uniform")
+            assert one.interval == pytest.approx(two.interval)
+            assert one.value == pytest.approx(two.value)
+            assert one.interval[0] >= alone.interval[0] - 1e-9
+            assert one.interval[1] >= alone.interval[1] - 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("recoding", [gh.Taxonomies(), gh.Angel(cells="taxonomies")], ids=repr)
+def test_with_codes_behind_stars_in_two_columns_nobody_counts_twice(recoding: Any, weighted: bool) -> None:
+    n = 300
+    codes = [f"{(i * 7919 + i // 3) % 1000:03}" for i in range(n)]
+    columns = {
+        "home": codes,
+        "work": codes[100:] + codes[:100],
+        "age": [20 + i * 13 % 60 for i in range(n)],
+        "weight": [[0.5, 1.0, 2.0][i % 3] for i in range(n)],
+        "ill": [f"v{i * i % 7}" for i in range(n)],
+        "drug": [f"d{i * 5 % 7}" for i in range(n)],
+    }
+    trees = {name: gh.Taxonomy.prefix(length=3) for name in ("home", "work")}
+    roles: dict[str, Any] = {"quasi": ["home", "work", "age"], "sensitive": ["ill", "drug"], "weight": "weight"}
+    table = gh.read(columns, **roles, taxonomies={**trees, "age": gh.Taxonomy.intervals(width=10)})
+    release = gh.publish(table, principle=gh.LDiversity(2), recoding=recoding, source=gh.Source.seeded(1))
+    either = f"(home = '{codes[0]}' OR work = '{codes[7]}')"
+    for among in ("age < 33", "ill IN ('v1', 'v2')", "ill IN ('v1', 'v2') AND drug IN ('d1', 'd2')"):
+        some, of_all = (
+            gh.query(release, f"SELECT COUNT(*) WHERE {asked}", model="uniform", weighted=weighted)
+            for asked in (f"{among} AND {either}", among)
+        )
+        assert some.interval[1] <= 1.02 * of_all.interval[1], "groups leave a little open"
+
+
+def test_beside_a_sum_people_with_codes_behind_stars_can_be_counted() -> None:
+    _, release = of_prefixes()
+    counted = "COUNT(*) FILTER (WHERE zip = '20095')"
+    row = gh.query(release, f"SELECT AVG(age) FILTER (WHERE ill = 'v0'), {counted}").estimates[0]
+    assert row[0].value == gh.query(release, "SELECT AVG(age) WHERE ill = 'v0'").value
+    assert (row[1].low, row[1].high) == gh.query(release, "SELECT COUNT(*) WHERE zip = '20095'").interval
+
+
 @pytest.mark.parametrize("measure", ["AVG(age)", "SUM(age)", "MEDIAN(age)", "SUM(age) FILTER (WHERE zip = '01069')"])
 def test_sums_of_people_with_codes_behind_stars_are_refused(measure: str) -> None:
     _, release = of_prefixes()

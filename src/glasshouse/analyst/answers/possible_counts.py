@@ -38,11 +38,12 @@ _OPEN: Final = (
 
 def check_sums(evidence: Evidence, question: Question) -> None:
     """Refuse sums, averages and quantiles of people of whom the release does not say which they are."""
-    if all(measure.kind in ("count", "share") for measure in question.measures):
+    summed = [measure for measure in question.measures if measure.kind not in ("count", "share")]
+    if not summed:
         return
-    among = (measure.among for measure in question.measures if measure.among is not None)
+    among = (measure.among for measure in summed if measure.among is not None)
     branches = (condition for case in question.cases for condition, _ in case.branches)
-    column = _divided_column(evidence, And((question.where, *among, *branches)))
+    column = next(_divided_columns(evidence, And((question.where, *among, *branches))), None)
     if column is not None:
         raise InputError(
             f"cells of {column!r} end in stars, and the release does not say which texts they stand for. The condition "
@@ -56,10 +57,11 @@ def possible_counts(
     evidence: Evidence, question: Question, model: str, ask: Callable[[Evidence, Question, str], Answer]
 ) -> Answer:
     """Answer a question by ``ask``, which takes a release, a question and the model to use."""
-    column = _divided_column(evidence, question.where)
-    if column is None:
+    columns = list(_divided_columns(evidence, question.where))
+    if not columns:
         return ask(evidence, question, model)
-    low, high = (ask(replace(evidence, extreme=extreme), question, "uniform") for extreme in (0, 1))
+    column, divided = columns[0], frozenset(columns)
+    low, high = (ask(replace(evidence, extreme=extreme, divided=divided), question, "uniform") for extreme in (0, 1))
     least = dict(zip(low.keys, low.estimates, strict=True))
     nobody = (_NOBODY,) * len(question.measures)
     rows = tuple(
@@ -70,15 +72,14 @@ def possible_counts(
     return replace(high, estimates=rows, notes=tuple(dict.fromkeys(notes)))
 
 
-def _divided_column(evidence: Evidence, *conditions: Condition) -> str | None:
-    """A column of which a condition asks for some of the texts behind the stars of a cell, and not for all."""
-    for test in (test for condition in conditions for test in _tests(condition)):
+def _divided_columns(evidence: Evidence, condition: Condition) -> Iterator[str]:
+    """The columns of which a condition asks for some of the texts behind the stars of a cell, and not for all."""
+    for test in _tests(condition):
         if evidence.home_of(test.column) in evidence.release.recipe.quasi and test.values.cuts:
             _, seats = seats_of(evidence, [test.column])
             shares = (support.extremes(test.values) for support in evidence.supports(seats, test.column))
             if any(least < most for least, most in shares):
-                return test.column
-    return None
+                yield test.column
 
 
 def _tests(condition: Condition) -> Iterator[Test]:
