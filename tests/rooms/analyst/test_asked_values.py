@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -263,6 +265,69 @@ def test_counts_of_codes_behind_stars_count_nobody_twice_and_answer_row_by_row()
     assert (rows["count high"] >= 20).all()
     share = gh.query(release, "SELECT AVG(CASE WHEN zip = '20095' THEN 1 ELSE 0 END)").interval
     assert share[0] <= codes.count("20095") / len(codes) <= share[1]
+
+
+def of_cells(cells: list[str]) -> gh.Release:
+    """A release whose cells of codes are these, each for ten people."""
+    codes = [f"{i % 5}{i % 2}{i % 7}" for i in range(10 * len(cells))]
+    columns = {"code": codes, "age": [20 + i % 50 for i in range(len(codes))], "ill": ["a", "b"] * (len(codes) // 2)}
+    trees = {"code": gh.Taxonomy.prefix(length=3), "age": gh.Taxonomy.intervals(width=10)}
+    table = gh.read(columns, quasi=["code", "age"], sensitive="ill", taxonomies=trees)
+    made = gh.publish(table, principle=gh.LDiversity(2), recoding=gh.Taxonomies())
+    shown = pa.array([cell for cell in cells for _ in range(10)])
+    return replace(made, tables={"data": made.data.set_column(made.data.column_names.index("code"), "code", shown)})
+
+
+@pytest.mark.parametrize(
+    ("cells", "example"),
+    [
+        (["20*", "2**", "1**"], "1**"),  # of people with 2** it is not known who has 20*
+        (["20*", "21*", "***", "1**"], None),  # of people with *** nothing is known
+    ],
+)
+def test_the_way_out_of_stars_does_not_lead_back(cells: list[str], example: str | None) -> None:
+    release = of_cells(cells)
+    condition = "code = '123' OR code = '203'"
+    (said,) = [note for note in asked(release, condition).notes if "which texts they stand for" in note]
+    assert "ordered={'code': [...]}" in said
+    with pytest.raises(gh.InputError, match="which texts they stand for") as refused:
+        gh.query(release, f"SELECT AVG(age) WHERE {condition}")
+    for text in (said, str(refused.value)):
+        assert (example is not None) == ("cells as they are published" in text)
+    if example is not None:
+        assert f"such as {example!r}" in said
+        assert not asked(release, f"code = {example!r}").notes
+
+
+@pytest.mark.parametrize(
+    ("condition", "same"),
+    [
+        ("zip = '20095' AND zip = '04103'", "age < 0"),
+        ("zip <> '20095' OR zip = '20095'", "age >= 0"),
+        ("age < 30 AND NOT (zip = '20095' AND zip = '04103')", "age < 30"),
+    ],
+)
+def test_a_condition_that_does_not_depend_on_codes_behind_stars_is_answered_as_without(
+    condition: str, same: str
+) -> None:
+    _, release = of_prefixes()
+    one, other = (gh.query(release, f"SELECT COUNT(*) WHERE {text}") for text in (condition, same))
+    assert (one.interval, one.model) == (other.interval, other.model)
+    assert not [note for note in one.notes if "which texts they stand for" in note]
+
+
+def test_possible_counts_say_that_people_are_assumed_to_be_spread_evenly_where_another_column_is_asked_about() -> None:
+    _, release = of_prefixes()
+
+    def is_said(condition: str, **options: Any) -> bool:
+        answer = gh.query(release, f"SELECT COUNT(*) WHERE {condition}", **options)
+        return any("spread evenly within each cell" in note for note in answer.notes)
+
+    assert is_said("zip = '20095' AND age < 33")
+    assert is_said("zip = '20095' OR age < 33")
+    assert not is_said("zip = '20095' AND age < 33", model="uniform")
+    assert not is_said("zip = '20095'")
+    assert not is_said("zip = '20095' AND ill = 'v0'")
 
 
 @pytest.mark.parametrize("model", ["learned", "uniform"])

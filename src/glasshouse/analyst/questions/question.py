@@ -36,6 +36,7 @@ __all__ = [
     "Question",
     "Test",
     "disjoint_terms",
+    "reduced",
 ]
 
 _MOST_TERMS = 4_096
@@ -270,9 +271,8 @@ def disjoint_terms(
     >>> disjoint_terms(Or((young, women)))
     [{'age': <ValueSet (-inf, 30)>}, {'age': <ValueSet [30, inf) or missing>, 'sex': <ValueSet {F}>}]
     """
-    _check_nesting(condition)
     found: list[dict[str, ValueSet]] = []
-    undecided: list[tuple[dict[str, ValueSet], Condition]] = [({}, _reduced(condition, negated=False))]
+    undecided: list[tuple[dict[str, ValueSet], Condition]] = [({}, reduced(condition))]
     while undecided:
         term, rest = undecided.pop()
         terms, term, rest = _at_once(term, rest, last)
@@ -363,8 +363,18 @@ def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
     return _joined(type(condition), parts)
 
 
+def reduced(condition: Condition) -> Condition:
+    """The same condition without `Not`, one test per column side by side, without parts that are constant.
+
+    >>> young = Test("age", ValueSet.below(30))
+    >>> reduced(Or((young, Not(young)))) == EVERYBODY
+    True
+    """
+    _check_nesting(condition)
+    return _reduced(condition, negated=False)
+
+
 def _reduced(condition: Condition, *, negated: bool) -> Condition:
-    """The same condition without `Not`, one test per column side by side, without parts that are constant."""
     if isinstance(condition, Not):
         return _reduced(condition.part, negated=not negated)
     if isinstance(condition, Test):
