@@ -73,6 +73,22 @@ def test_a_declared_order_that_is_not_in_the_release_is_asked_for(recoding: Any)
     assert float(found) == float(asked(made, "education IN ('school', 'college')", ordered=ORDERED))
 
 
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Permutation()], ids=repr)
+def test_rows_are_ordered_by_a_declared_order_or_not_at_all(recoding: Any) -> None:
+    """Not by the alphabet: what `<` cannot compare, ORDER BY cannot order."""
+    made = release(recoding, ordered=ORDERED)
+    sql = "SELECT education, COUNT(*) GROUP BY education"
+
+    for end in (" ORDER BY education", " ORDER BY COUNT(*), 1 DESC"):
+        with pytest.raises(gh.InputError, match=r"the values of column 'education' have an order .* not in the release"):
+            gh.query(made, sql + end)
+
+    assert len(gh.query(made, sql).keys) == 3
+    assert len(gh.query(made, f"{sql} ORDER BY COUNT(*)").keys) == 3
+    found = gh.query(made, f"{sql} ORDER BY education DESC", ordered=ORDERED)
+    assert [key for (key,) in found.keys] == ["college", "school", "none"]
+
+
 @pytest.mark.parametrize("recoding", KINDS, ids=repr)
 def test_without_a_declared_order_the_answer_says_that_letters_are_compared(recoding: Any) -> None:
     made = release(recoding)
