@@ -99,6 +99,14 @@ def _are_numbers(texts: Iterable[str]) -> bool:
     return all(_NUMBER.fullmatch(text) for text in texts)
 
 
+def _are_alike(texts: Iterable[str], ends: Iterable[str]) -> bool:
+    """Whether all are numbers, and the texts are on the same side of the ends by letters as by numbers."""
+    known, limits = list(texts), list(ends)
+    return _are_numbers([*known, *limits]) and all(
+        (own < end, own > end) == (float(own) < float(end), float(own) > float(end)) for end in limits for own in known
+    )
+
+
 def sets_note(column: str) -> str:
     """Say what a question about a column of sets means."""
     return f"{column!r} contains sets of values: a person is counted under every value in the person's set"
@@ -250,7 +258,8 @@ class _Settling:
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
             texts = self.texts(column)
-            if texts is None or not _are_numbers(texts):
+            ends = {end for one in values.intervals() for end in (one.low, one.high) if end is not None}
+            if texts is None or not _are_alike(texts, ends):
                 self.notes.append(f"texts of {column!r} are compared letter by letter, as in a dictionary")
             if not self.is_masked(column):
                 return values
