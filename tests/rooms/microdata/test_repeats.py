@@ -263,6 +263,26 @@ def test_l_that_is_said_to_be_possible_and_the_offered_one_fit_each_other() -> N
     assert 2 <= principle.terms.one_in <= report.sensitive.largest_ell
 
 
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("sensitive", [None, "constant"])
+def test_what_becomes_of_rows_is_said_also_without_a_sensitive_column(moved: bool, sensitive: str | None) -> None:
+    stays: dict[str, list[Any]] = {
+        "patient_id": [5 + 7 * (i // 3) for i in range(300)],
+        "age": [20 + i // 3 % 40 + (i % 3 if moved else 0) for i in range(300)],
+        "day": [str(i // 3 % 28) for i in range(300)],
+    }
+    if sensitive == "constant":
+        stays["disease"] = ["flu"] * 300
+    step, *_ = first_steps(gh.inspect(stays), file="stays.csv")
+
+    assert f"--repeated {'sample' if moved else 'together'}" in step["command"]
+    if moved:
+        assert "Of 300 rows, 200 are not used: people's quasi-identifiers differ from row to row" in step["cost"]
+        assert "One row of each person is drawn at random" in step["cost"]
+    else:
+        assert step["cost"] == "From 300 rows, one record is made for each of 100 people."
+
+
 def test_a_unique_number_of_people_is_the_identifier_although_another_one_repeats() -> None:
     table = {"ssn": [f"{i:09}" for i in range(20)], "client": [i // 2 for i in range(20)], "age": [1, 2] * 10}
     assert gh.inspect(table).suggested == {"identifier": "ssn", "quasi": ["age"], "sensitive": None}
