@@ -491,7 +491,8 @@ def test_who_asks_for_missing_values_by_a_word_is_told_how_to_ask(recoding: Any)
 def test_a_number_in_a_list_that_nobody_can_have_is_noted(recoding: Any, condition: str, nobody: str) -> None:
     made = release(recoding)
     name = condition.removeprefix("NOT ").split()[0]
-    notes = [f"no published cell of {name!r} contains a value in {nobody}, so nobody is counted for it"]
+    what = "left out" if "NOT IN" in condition else "counted"
+    notes = [f"no published cell of {name!r} contains a value in {nobody}, so nobody is {what} for it"]
     assert list(asked(made, condition).notes) == (notes if nobody else [])
 
 
@@ -514,3 +515,22 @@ def test_a_column_that_no_table_contains_is_named() -> None:
 def test_a_question_that_is_no_text_is_refused_in_words(question: Any) -> None:
     with pytest.raises(gh.InputError, match="the question is not a text but a value of the type"):
         gh.query(release(gh.Boxes()), question)
+
+
+@pytest.mark.parametrize("recoding", COARSE, ids=repr)
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("age IN (22, 30.5)", "'age' contains a value in {30.5}, so nobody is counted for it"),
+        ("age NOT IN (30.5, 22)", "'age' contains a value in {30.5}, so nobody is left out for it"),
+        ("NOT age IN (30.5, 22)", "'age' contains a value in {30.5}, so nobody is left out for it"),
+        ("state NOT IN ('Utah', 'Texass')", "'state' contains 'Texass', so nobody is left out for it; did you mean"),
+        ("state IN ('Utah', 'Texass')", "'state' contains 'Texass', so nobody is counted for it; did you mean"),
+        ("age > 300", "'age' contains a value in [301, inf), so nobody is counted for it"),
+    ],
+)
+def test_where_all_others_are_asked_for_nobody_is_left_out_for_a_value_that_nobody_has(
+    recoding: Any, condition: str, told: str
+) -> None:
+    (note,) = asked(release(recoding), condition).notes
+    assert note.startswith(f"no published cell of {told}")
