@@ -18,6 +18,7 @@ from glasshouse import catalog
 from glasshouse.cells.sets import members_in
 from glasshouse.declarations import tree_of_axis
 from glasshouse.errors import GlasshouseError, GuaranteeBroken, NotSupported, SourceError
+from glasshouse.journeys.edition_checks import edition_checks
 from glasshouse.journeys.load import check_declared, checked_promise, load, promised_by_recipe
 from glasshouse.microdata import Column, read
 from glasshouse.microdata.domains import text_of
@@ -25,17 +26,16 @@ from glasshouse.microdata.set_members import as_sets
 from glasshouse.plural import counted
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
-from glasshouse.release.edition import check_editions, in_words
-from glasshouse.release.layout import COUNT, FOREIGN, LEFT, layout_of
+from glasshouse.release.edition import in_words
+from glasshouse.release.layout import COUNT, FOREIGN, layout_of
 from glasshouse.release.package.stream import MOST_BYTES, open_release
 from glasshouse.release.package.tables import is_text
 from glasshouse.verification import Check, Verification, verify_table
 from glasshouse.verification.beliefs import growth_stays_within, worst_belief
 from glasshouse.verification.limit import BY_SIZES, Question, count_values
-from glasshouse.verification.order import broken_order
 from glasshouse.verification.part_count import count_part, joined_count, order_checks, questions_of
 from glasshouse.verification.sensitive import Scale
-from glasshouse.verification.stream_count import count_sample, count_stream, not_counted, order_check
+from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
 from glasshouse.verification.verdict import Subject
 from glasshouse.verification.verify_table import Thresholds, thresholds, views_of
 
@@ -69,8 +69,6 @@ _PARTS = {
 _NO_SAMPLE = (
     "the release guarantees something that only a perturbed sample can guarantee, but it is not a perturbed sample"
 )
-_EDITIONS = "every group is in one edition, and everybody who left was there before"
-_NO_EDITIONS = "its editions do not fit its tables, or it lists people as having left who were not in it"
 _MOST_COUNTED = 1 << 31  # records of which every product of two counts fits into 64 bits
 
 
@@ -218,6 +216,7 @@ def _verified(
         check_declared(release, folder, partial(_cells_of_stream, release, opened.batches))
         try:
             found, n_tuples = count(opened, release)
+            of_editions = edition_checks(opened.with_people(release))
         except GuaranteeBroken as error:
             if not tell:
                 raise
@@ -230,6 +229,7 @@ def _verified(
             raise SourceError("the release has a recipe that this version of Glasshouse cannot read") from None
     said = [
         _same_number(release, n_tuples),
+        *of_editions,
         *_compared(promised if release.other_writer else release.guarantee, promised),
     ]
     counting = (*found.counting, *_about_words(release))
@@ -381,7 +381,7 @@ def _verify(release: Release) -> Verification:
     said = [
         *_in_order(release),
         _same_number(release, _n_tuples(release, found)),
-        *([_said(_EDITIONS, holds=_fits(release), wrong=_NO_EDITIONS)] if release.editions else []),
+        *edition_checks(release),
         *_compared(release.guarantee, promised),
     ]
     counting = (*found.counting, *_about_words(release))
@@ -407,15 +407,6 @@ def _bounded_title(recoding: Perturbed, target: BackgroundSensitive) -> str | No
     if recoding.domain is None or recoding.p is None:
         return None
     return target.bounded(target.bound or target.achieved(recoding.p, len(recoding.domain))).title
-
-
-def _fits(release: Release) -> bool:
-    """Whether the editions of a release match its tables."""
-    try:
-        check_editions(release)
-    except SourceError:
-        return False
-    return True
 
 
 def _foreign() -> NotSupported:
@@ -532,10 +523,7 @@ def _with_named(members: Members, named: Sequence[Any]) -> Members:
 def _in_order(release: Release) -> list[Check]:
     """Whether the rows of every table ascend."""
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
-    checks = order_checks(release.tables, quasi=quasi, sensitive=sensitive, natural=_in_natural_order(release))
-    left = release.left  # whose cells are sorted as what they are, also where they are texts
-    names = [] if left is None else left.column_names
-    return checks if left is None else [*checks, order_check(LEFT, broken_order(left, names, names))]
+    return order_checks(release.tables, quasi=quasi, sensitive=sensitive, natural=_in_natural_order(release))
 
 
 def _n_tuples(release: Release, found: Verification) -> int:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["FirstChoices", "first_choices"]
 
 _NAMELESS = ("closeness", "alpha")  # ways that name no value; sets of values have no closeness
+_OF_VALUES = ", with the set of the person's values"
 _OTHER = "quasi-identifier"  # the name of a column that stands for all quasi-identifiers
 
 
@@ -53,7 +54,7 @@ class FirstChoices:
     reading
         How the sensitive column is read, where it holds numbers or dates.
     way
-        The promise and its cost, where there is a sensitive column.
+        The promise and its cost, where there is a sensitive column or people have several rows.
     ways
         Other promises, where l-diversity is not possible.
     as_codes
@@ -91,11 +92,11 @@ def first_choices(inspection: Inspection) -> FirstChoices:
         choices["missing"] = "category"
     name = inspection.protected
     if name is None or inspection.held is None or inspection.n_tuples == 0:
-        return _made(choices, KAnonymity(k=max(2, min(ELL, n_people))))
+        return _uncounted(choices, KAnonymity(k=max(2, min(ELL, n_people))), n_people, inspection.n_tuples)
     choices["sensitive"] = [name]
     found = _first(choices, name, inspection.held, readings := readings_of(inspection.held.column(name), name))
     if found is None:
-        return _made(choices, LDiversity(ell=2))
+        return _uncounted(choices, LDiversity(ell=2), n_people, inspection.n_tuples)
     codes = [reading for reading in readings if reading.categorical and reading is not found.reading]
     return replace(found, as_codes=_first(choices, name, inspection.held, codes) if codes else None)
 
@@ -121,7 +122,7 @@ def _for_column(
     most: Principle | None = LDiversity(ell=ELL)
     for one in sketches:
         most = None if most is None else one.feasible(most)
-    people = _people(choices.get("repeated"), sketch.n_people, n_rows)
+    people = _people(choices.get("repeated"), sketch.n_people, n_rows, drawn=DRAWN)
     if most is not None:
         return _made(choices, most, reading=reading, way=_told(as_asked(sketch, most), people))
     found = ways_out(sketch, LDiversity(ell=ELL))
@@ -131,19 +132,29 @@ def _for_column(
     if way is None or not isinstance(way.principle, Principle):  # nothing can be protected: the column is left out
         groups = next((one for one in told if one.name == "groups"), None)
         others = {key: value for key, value in choices.items() if key not in ("sensitive", "bins", "categorical")}
-        return _made(others, KAnonymity(k=max(2, min(ELL, sketch.n_people))), way=groups)
+        k = KAnonymity(k=max(2, min(ELL, sketch.n_people)))
+        return _uncounted(others, k, sketch.n_people, n_rows) if groups is None else _made(others, k, way=groups)
     return _made(choices, way.principle, reading=reading, way=way, ways=told)
 
 
-def _people(repeated: str | None, n_people: int, n_rows: int) -> str:
+def _uncounted(choices: dict[str, Any], principle: Principle, n_people: int, n_rows: int) -> FirstChoices:
+    """What to choose without looking at sensitive values; what becomes of rows is said."""
+    people = _people(choices.get("repeated"), n_people, n_rows, drawn="One row of each person is drawn at random.")
+    if "sensitive" not in choices:
+        people = people.replace(_OF_VALUES, "")
+    way = Way(name="asked", principle=principle, promise=principle.describe(), cost=people)
+    return _made(choices, principle, way=way if people else None)
+
+
+def _people(repeated: str | None, n_people: int, n_rows: int, *, drawn: str) -> str:
     """What becomes of the rows of people with several; nothing where everybody has one."""
     if repeated == "sample":
         n_unused = n_rows - n_people
         why = "people's quasi-identifiers differ from row to row, so their rows cannot become one record"
-        return f"Of {counted(n_rows, 'row')}, {n_unused:,} are not used: {why}. {DRAWN}"
+        return f"Of {counted(n_rows, 'row')}, {n_unused:,} are not used: {why}. {drawn}"
     if repeated == "together":
         n, rows = counted(n_people, "person"), counted(n_rows, "row")
-        return f"From {rows}, one record is made for each of {n}, with the set of the person's values."
+        return f"From {rows}, one record is made for each of {n}{_OF_VALUES}."
     return ""
 
 

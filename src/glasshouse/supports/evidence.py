@@ -74,6 +74,7 @@ class Evidence:
     # of cells of which nobody knows which values exist, the least (0) or the largest (1) share that a set of values may
     # have; if None, a set that is part of such a cell is refused
     extreme: int | None = None
+    divided: frozenset[str] = frozenset()  # the columns of these cells, of which a question asks for some texts
     _supports: dict[tuple[str, tuple[str, ...]], tuple[Support, ...]] = field(default_factory=dict, init=False)
     _published: dict[str, Published] = field(default_factory=dict, init=False)
     _several: dict[tuple[str, ...], Published] = field(default_factory=dict, init=False)

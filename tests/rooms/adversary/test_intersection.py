@@ -315,6 +315,21 @@ def test_without_room_for_options_values_are_intersected_and_the_result_is_calle
         Intersection(others=(releases[1],), most_sweeps=1, exact=False).attack(releases[0], knowledge)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_no_belief_exceeds_its_bound_whatever_is_published(seed: int) -> None:
+    """Where a group has one row alone, people of it take no row of those that others compete for."""
+    draw = Random(seed)
+    for _ in range(4):
+        table, knowledge, rows = random_people(draw, draw.randrange(3, 5), 0)
+        releases = [random_release(draw, table, "bapg") for _ in range(2)]
+        expected = naive.beliefs(len(rows), [as_read(release, rows) for release in releases])
+        found = Intersection(others=releases[1:], most_worlds=1, most_sweeps=1).attack(releases[0], knowledge)
+
+        for person, mine in enumerate(expected):
+            for value, belief in mine.items():
+                assert float(belief) <= found.of(person)[value] + 1e-12
+
+
 def test_a_bound_is_told_as_a_bound_and_people_for_whom_more_is_known_come_first() -> None:
     """P and Q certainly have their values; of the others, nothing can be counted or sampled."""
     people = gh.read({"x": [1, 1, 2, 2, 3, 3, 9, 10], "y": [0] * 8}, quasi=QUASI)

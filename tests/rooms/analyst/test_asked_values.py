@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -265,6 +267,120 @@ def test_counts_of_codes_behind_stars_count_nobody_twice_and_answer_row_by_row()
     assert share[0] <= codes.count("20095") / len(codes) <= share[1]
 
 
+def of_cells(cells: list[str]) -> gh.Release:
+    """A release whose cells of codes are these, each for ten people."""
+    codes = [f"{i % 5}{i % 2}{i % 7}" for i in range(10 * len(cells))]
+    columns = {"code": codes, "age": [20 + i % 50 for i in range(len(codes))], "ill": ["a", "b"] * (len(codes) // 2)}
+    trees = {"code": gh.Taxonomy.prefix(length=3), "age": gh.Taxonomy.intervals(width=10)}
+    table = gh.read(columns, quasi=["code", "age"], sensitive="ill", taxonomies=trees)
+    made = gh.publish(table, principle=gh.LDiversity(2), recoding=gh.Taxonomies())
+    shown = pa.array([cell for cell in cells for _ in range(10)])
+    return replace(made, tables={"data": made.data.set_column(made.data.column_names.index("code"), "code", shown)})
+
+
+@pytest.mark.parametrize(
+    ("cells", "example"),
+    [
+        (["20*", "2**", "1**"], "1**"),  # of people with 2** it is not known who has 20*
+        (["20*", "21*", "***", "1**"], None),  # of people with *** nothing is known
+    ],
+)
+def test_the_way_out_of_stars_does_not_lead_back(cells: list[str], example: str | None) -> None:
+    release = of_cells(cells)
+    condition = "code = '123' OR code = '203'"
+    (said,) = [note for note in asked(release, condition).notes if "which texts they stand for" in note]
+    assert "ordered={'code': [...]}" in said
+    with pytest.raises(gh.InputError, match="which texts they stand for") as refused:
+        gh.query(release, f"SELECT AVG(age) WHERE {condition}")
+    for text in (said, str(refused.value)):
+        assert (example is not None) == ("cells as they are published" in text)
+    if example is not None:
+        assert f"such as {example!r}" in said
+        assert not asked(release, f"code = {example!r}").notes
+
+
+@pytest.mark.parametrize(
+    ("condition", "same"),
+    [
+        ("zip = '20095' AND zip = '04103'", "age < 0"),
+        ("zip <> '20095' OR zip = '20095'", "age >= 0"),
+        ("age < 30 AND NOT (zip = '20095' AND zip = '04103')", "age < 30"),
+    ],
+)
+def test_a_condition_that_does_not_depend_on_codes_behind_stars_is_answered_as_without(
+    condition: str, same: str
+) -> None:
+    _, release = of_prefixes()
+    one, other = (gh.query(release, f"SELECT COUNT(*) WHERE {text}") for text in (condition, same))
+    assert (one.interval, one.model) == (other.interval, other.model)
+    assert not [note for note in one.notes if "which texts they stand for" in note]
+
+
+def test_possible_counts_say_that_people_are_assumed_to_be_spread_evenly_where_another_column_is_asked_about() -> None:
+    _, release = of_prefixes()
+
+    def is_said(condition: str, **options: Any) -> bool:
+        answer = gh.query(release, f"SELECT COUNT(*) WHERE {condition}", **options)
+        return any("spread evenly within each cell" in note for note in answer.notes)
+
+    assert is_said("zip = '20095' AND age < 33")
+    assert is_said("zip = '20095' OR age < 33")
+    assert not is_said("zip = '20095' AND age < 33", model="uniform")
+    assert not is_said("zip = '20095'")
+    assert not is_said("zip = '20095' AND ill = 'v0'")
+
+
+@pytest.mark.parametrize("model", ["learned", "uniform"])
+def test_a_count_of_codes_behind_stars_does_not_depend_on_the_order_of_or(model: str) -> None:
+    """The least count of people with one of two things is at least that of each of them."""
+    _, release = of_prefixes()
+    for other in ("ill = 'v0'", "age < 30", "age < 30 AND ill IN ('v0', 'v1')"):
+        for code in ("zip = '20095'", "zip = '20095' AND age >= 20"):
+            one, two = (
+                gh.query(release, f"SELECT COUNT(*) WHERE {asked}", model=model)
+                for asked in (f"({code}) OR ({other})", f"({other}) OR ({code})")
+            )
+            alone = gh.query(release, f"SELECT COUNT(*) WHERE {other}", model="uniform")
+            assert one.interval == pytest.approx(two.interval)
+            assert one.value == pytest.approx(two.value)
+            assert one.interval[0] >= alone.interval[0] - 1e-9
+            assert one.interval[1] >= alone.interval[1] - 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("recoding", [gh.Taxonomies(), gh.Angel(cells="taxonomies")], ids=repr)
+def test_with_codes_behind_stars_in_two_columns_nobody_counts_twice(recoding: Any, weighted: bool) -> None:
+    n = 300
+    codes = [f"{(i * 7919 + i // 3) % 1000:03}" for i in range(n)]
+    columns = {
+        "home": codes,
+        "work": codes[100:] + codes[:100],
+        "age": [20 + i * 13 % 60 for i in range(n)],
+        "weight": [[0.5, 1.0, 2.0][i % 3] for i in range(n)],
+        "ill": [f"v{i * i % 7}" for i in range(n)],
+        "drug": [f"d{i * 5 % 7}" for i in range(n)],
+    }
+    trees = {name: gh.Taxonomy.prefix(length=3) for name in ("home", "work")}
+    roles: dict[str, Any] = {"quasi": ["home", "work", "age"], "sensitive": ["ill", "drug"], "weight": "weight"}
+    table = gh.read(columns, **roles, taxonomies={**trees, "age": gh.Taxonomy.intervals(width=10)})
+    release = gh.publish(table, principle=gh.LDiversity(2), recoding=recoding, source=gh.Source.seeded(1))
+    either = f"(home = '{codes[0]}' OR work = '{codes[7]}')"
+    for among in ("age < 33", "ill IN ('v1', 'v2')", "ill IN ('v1', 'v2') AND drug IN ('d1', 'd2')"):
+        some, of_all = (
+            gh.query(release, f"SELECT COUNT(*) WHERE {asked}", model="uniform", weighted=weighted)
+            for asked in (f"{among} AND {either}", among)
+        )
+        assert some.interval[1] <= 1.02 * of_all.interval[1], "groups leave a little open"
+
+
+def test_beside_a_sum_people_with_codes_behind_stars_can_be_counted() -> None:
+    _, release = of_prefixes()
+    counted = "COUNT(*) FILTER (WHERE zip = '20095')"
+    row = gh.query(release, f"SELECT AVG(age) FILTER (WHERE ill = 'v0'), {counted}").estimates[0]
+    assert row[0].value == gh.query(release, "SELECT AVG(age) WHERE ill = 'v0'").value
+    assert (row[1].low, row[1].high) == gh.query(release, "SELECT COUNT(*) WHERE zip = '20095'").interval
+
+
 @pytest.mark.parametrize("measure", ["AVG(age)", "SUM(age)", "MEDIAN(age)", "SUM(age) FILTER (WHERE zip = '01069')"])
 def test_sums_of_people_with_codes_behind_stars_are_refused(measure: str) -> None:
     _, release = of_prefixes()
@@ -375,7 +491,8 @@ def test_who_asks_for_missing_values_by_a_word_is_told_how_to_ask(recoding: Any)
 def test_a_number_in_a_list_that_nobody_can_have_is_noted(recoding: Any, condition: str, nobody: str) -> None:
     made = release(recoding)
     name = condition.removeprefix("NOT ").split()[0]
-    notes = [f"no published cell of {name!r} contains a value in {nobody}, so nobody is counted for it"]
+    what = "left out" if "NOT IN" in condition else "counted"
+    notes = [f"no published cell of {name!r} contains a value in {nobody}, so nobody is {what} for it"]
     assert list(asked(made, condition).notes) == (notes if nobody else [])
 
 
@@ -398,3 +515,22 @@ def test_a_column_that_no_table_contains_is_named() -> None:
 def test_a_question_that_is_no_text_is_refused_in_words(question: Any) -> None:
     with pytest.raises(gh.InputError, match="the question is not a text but a value of the type"):
         gh.query(release(gh.Boxes()), question)
+
+
+@pytest.mark.parametrize("recoding", COARSE, ids=repr)
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("age IN (22, 30.5)", "'age' contains a value in {30.5}, so nobody is counted for it"),
+        ("age NOT IN (30.5, 22)", "'age' contains a value in {30.5}, so nobody is left out for it"),
+        ("NOT age IN (30.5, 22)", "'age' contains a value in {30.5}, so nobody is left out for it"),
+        ("state NOT IN ('Utah', 'Texass')", "'state' contains 'Texass', so nobody is left out for it; did you mean"),
+        ("state IN ('Utah', 'Texass')", "'state' contains 'Texass', so nobody is counted for it; did you mean"),
+        ("age > 300", "'age' contains a value in [301, inf), so nobody is counted for it"),
+    ],
+)
+def test_where_all_others_are_asked_for_nobody_is_left_out_for_a_value_that_nobody_has(
+    recoding: Any, condition: str, told: str
+) -> None:
+    (note,) = asked(release(recoding), condition).notes
+    assert note.startswith(f"no published cell of {told}")

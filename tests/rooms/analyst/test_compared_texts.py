@@ -73,6 +73,24 @@ def test_a_declared_order_that_is_not_in_the_release_is_asked_for(recoding: Any)
     assert float(found) == float(asked(made, "education IN ('school', 'college')", ordered=ORDERED))
 
 
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Permutation()], ids=repr)
+def test_rows_are_ordered_by_a_declared_order_or_not_at_all(recoding: Any) -> None:
+    """Not by the alphabet: what `<` cannot compare, ORDER BY cannot order."""
+    made = release(recoding, ordered=ORDERED)
+    sql = "SELECT education, COUNT(*) GROUP BY education"
+
+    for end in (" ORDER BY education", " ORDER BY COUNT(*), 1 DESC"):
+        with pytest.raises(
+            gh.InputError, match=r"the values of column 'education' have an order .* not in the release"
+        ):
+            gh.query(made, sql + end)
+
+    assert len(gh.query(made, sql).keys) == 3
+    assert len(gh.query(made, f"{sql} ORDER BY COUNT(*)").keys) == 3
+    found = gh.query(made, f"{sql} ORDER BY education DESC", ordered=ORDERED)
+    assert [key for (key,) in found.keys] == ["college", "school", "none"]
+
+
 @pytest.mark.parametrize("recoding", KINDS, ids=repr)
 def test_without_a_declared_order_the_answer_says_that_letters_are_compared(recoding: Any) -> None:
     made = release(recoding)
@@ -102,6 +120,30 @@ def test_texts_of_digits_in_the_order_of_the_numbers_are_compared_without_a_note
     found = asked(made, "grade >= '10'")
 
     assert (float(found), found.notes) == (32, ())
+
+
+@pytest.mark.parametrize(
+    ("condition", "n", "is_noted"),
+    [
+        ("code < '9999'", 48, True),
+        ("code < '09999'", 32, False),
+        ("code BETWEEN '1000' AND '4999'", 16, True),
+        ("code BETWEEN '01000' AND '04999'", 32, False),
+        ("code <= '1067'", 48, True),
+        ("code >= '10000'", 16, False),
+        ("code > 'x'", 0, True),
+    ],
+)
+def test_digits_are_compared_with_a_number_of_another_length_letter_by_letter(
+    condition: str, n: int, is_noted: bool
+) -> None:
+    people = {"code": [["01067", "04103", "10115"][i % 3] for i in range(N)], "ill": ["a", "b"] * (N // 2)}
+    table = gh.read(people, quasi=["code"], sensitive="ill")
+    made = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=gh.Anatomy())
+
+    found = asked(made, condition)
+
+    assert (float(found), found.notes) == (n, (LETTERS.format("code"),) if is_noted else ())
 
 
 def test_a_value_that_is_not_in_the_order_is_refused() -> None:

@@ -112,6 +112,18 @@ def test_common_conditions_stay_few_terms(condition: Condition, n_terms: int) ->
     assert n_terms == len(disjoint_terms(condition))
 
 
+@settings(max_examples=examples(300))
+@given(conditions, st.sampled_from(["a", "ab", "bcd"]))
+def test_terms_differ_in_other_columns_than_the_last_or_agree_in_all_of_them(condition: Condition, last: str) -> None:
+    terms = disjoint_terms(condition, last=frozenset(last))
+
+    assert [int(holds(condition, person)) for person in PEOPLE] == [satisfied(terms, person) for person in PEOPLE]
+    others = [{column: values for column, values in term.items() if column not in last} for term in terms]
+    for i, one in enumerate(others):
+        for other in others[i + 1 :]:
+            assert one == other or all(satisfied([one, other], person) < 2 for person in PEOPLE)
+
+
 def test_everybody_is_one_term_without_tests_and_nobody_is_no_term() -> None:
     assert disjoint_terms(EVERYBODY) == [{}]
     assert disjoint_terms(Or((A, Not(A)))) == [{}]

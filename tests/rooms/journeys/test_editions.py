@@ -20,6 +20,7 @@ import pytest
 
 import glasshouse as gh
 from glasshouse.journeys.ledger import Ledger
+from glasshouse.journeys.recheck import verify_parts, verify_stream
 from glasshouse.release.edition import check_editions
 
 RECODINGS = ["anatomy", "permutation", "angel"]
@@ -465,6 +466,38 @@ def test_editions_that_do_not_fit_the_tables_are_refused(three: tuple[str, list[
             check_editions(other)
         if other.editions == release.editions:
             assert gh.verify(other).holds is False
+
+
+def test_editions_are_checked_alike_in_memory_as_a_stream_and_file_by_file(
+    three: tuple[str, list[gh.Release], Path], tmp_path: Path
+) -> None:
+    _, releases, _ = three
+    release = releases[2]
+    assert release.left is not None
+    fine, *broken = [
+        release,
+        replace(release, left=release.left.take(np.arange(release.left.num_rows)[::-1])),
+        replace(release, left=pa.concat_tables([release.left] * 8)),
+        replace(release, left=release.left.set_column(3, "left", release.left["edition"])),
+    ]
+
+    def checks(made: gh.Release, folder: Path) -> set[tuple[str, bool]]:
+        made.save(folder, allow_seed=True)
+        found = [
+            gh.verify(made),
+            verify_stream(folder),
+            verify_parts(folder, lambda work, items: [work(item) for item in items]),
+        ]
+        first, *others = [{(check.asked, check.holds) for check in one.checks} for one in found]
+        assert all(other == first for other in others)
+        assert len({one.holds for one in found}) == 1
+        return first
+
+    told = checks(fine, tmp_path / "fine")
+    assert all(holds for _, holds in told)
+    assert {"every group is in one edition, and everybody who left was there before"} < {asked for asked, _ in told}
+    for i, made in enumerate(broken):
+        assert {holds for _, holds in checks(made, tmp_path / f"broken {i}")} == {True, False}
 
 
 def test_a_group_in_two_editions_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -237,9 +238,49 @@ def test_what_is_suggested_is_about_people_where_a_number_of_people_repeats(move
         "not used: people's quasi-identifiers differ" if moved else "one record is made for each of 200 people"
     ) in step["cost"]
     assert f'repeated = "{repeated}"' in policy_from(report, file="stays.csv")
-    most = max(Counter(ill for _, ill in set(zip(who, stays["disease"], strict=True))).values())
+    pairs = list(zip(who, stays["disease"], strict=True))
+    counts: dict[str, Any] = dict.fromkeys(stays["disease"], 0)
+    for person, ill in pairs if moved else set(pairs):
+        counts[ill] += Fraction(1, who.count(person)) if moved else 1
     assert report.sensitive is not None
-    assert report.sensitive.largest_ell == 200 // most, "of people, and not of rows"
+    assert report.sensitive.largest_ell == 200 // max(counts.values()), "of people, and not of rows"
+    assert report.sensitive.is_drawn == moved
+    assert ("up to about l = " in str(report)) == moved
+
+
+def test_l_that_is_said_to_be_possible_and_the_offered_one_fit_each_other() -> None:
+    """Everybody has the value in one of three rows: a third of the people are expected to have it."""
+    stays: dict[str, list[Any]] = {
+        "patient_id": [5 + 7 * (i // 3) for i in range(900)],
+        "age": [20 + i % 40 for i in range(900)],
+        "disease": ["flu" if i % 3 == 0 else f"v{i % 11}" for i in range(900)],
+    }
+    report = gh.inspect(stays)
+    assert report.sensitive is not None
+    assert (report.suggested["repeated"], report.sensitive.largest_ell) == ("sample", 3)
+    principle = first_choices(report).principle
+    assert principle.terms.one_in is not None
+    assert 2 <= principle.terms.one_in <= report.sensitive.largest_ell
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("sensitive", [None, "constant"])
+def test_what_becomes_of_rows_is_said_also_without_a_sensitive_column(moved: bool, sensitive: str | None) -> None:
+    stays: dict[str, list[Any]] = {
+        "patient_id": [5 + 7 * (i // 3) for i in range(300)],
+        "age": [20 + i // 3 % 40 + (i % 3 if moved else 0) for i in range(300)],
+        "day": [str(i // 3 % 28) for i in range(300)],
+    }
+    if sensitive == "constant":
+        stays["disease"] = ["flu"] * 300
+    step, *_ = first_steps(gh.inspect(stays), file="stays.csv")
+
+    assert f"--repeated {'sample' if moved else 'together'}" in step["command"]
+    if moved:
+        assert "Of 300 rows, 200 are not used: people's quasi-identifiers differ from row to row" in step["cost"]
+        assert "One row of each person is drawn at random" in step["cost"]
+    else:
+        assert step["cost"] == "From 300 rows, one record is made for each of 100 people."
 
 
 def test_a_unique_number_of_people_is_the_identifier_although_another_one_repeats() -> None:

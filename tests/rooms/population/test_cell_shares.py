@@ -12,6 +12,7 @@ import pytest
 from glasshouse.errors import InputError
 from glasshouse.population import cell_shares
 from glasshouse.population.cell_shares import CellShares, domain_of
+from glasshouse.population.points import Points
 from glasshouse.supports.proportions import Places
 from glasshouse.supports.supports import Endless, Listed, OrMissing, Span, Support
 from glasshouse.supports.value_sets import ValueSet
@@ -175,3 +176,19 @@ def test_no_share_is_negative(seed: int) -> None:
     )
     assert (known.shares >= 0).all()
     assert np.isfinite(known.deviations).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_points_are_tilted_by_the_deviations_of_their_values(scale: float) -> None:
+    """The logarithm at a point has the sum of what its values deviate, which is independent in every column."""
+    first, second = np.array([[0.3, 0.0, -0.3]]), np.array([[0.2, 0.0], [0.0, 0.4]])
+    codes = np.array([[0, 1, 2, 0, 1], [0, 0, 0, 1, 1]], np.int32)
+    points = Points(("a", "b"), ((1, 2, 3), (1, 2)), (True, True), codes, None, np.arange(5), (first, second))
+    random = np.random.default_rng(1)
+    logs = np.log([points.tilted(random, scale) for _ in range(4_000)])
+
+    expected = np.array([0.3**2 + 0.2**2, 0.2**2, 0.3**2 + 0.2**2, 0.3**2 + 0.4**2, 0.4**2])
+    assert logs.mean(axis=0) == pytest.approx(np.zeros(5), abs=0.04)
+    assert logs.var(axis=0) == pytest.approx(scale**2 * expected, rel=0.1)
+    together = np.cov(logs[:, 0], logs[:, 2])[0, 1]
+    assert together == pytest.approx(scale**2 * (0.2**2 - 0.3**2), rel=0.2)

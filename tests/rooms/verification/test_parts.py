@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,25 @@ def test_parts_are_counted_as_a_stream(kind: str, tmp_path: Path) -> None:
 def test_groups_that_go_on_in_the_next_part_are_joined(name: str, rows: int, tmp_path: Path) -> None:
     folder = put(tmp_path / "r", released(RECODINGS[name]), rows)
     assert verify_parts(folder, run) == verify_stream(folder)
+
+
+@pytest.mark.usefixtures("parts_alone")
+def test_k_and_the_risk_are_those_of_the_table_that_hides_people_least(tmp_path: Path) -> None:
+    """The groups of a marginal are others, and smaller or larger ones."""
+    recoding = gh.Angel(k=4, marginals=[["age", "sex", "city", "disease"], ["sex", "disease"]])
+    made = released(recoding)
+    sizes = {}
+    for name, table in made.tables.items():
+        if cells := [own for own in ("age", "sex", "city") if own in table.column_names]:
+            counts = Counter(zip(*(table[own].to_pylist() for own in cells), strict=True))
+            sizes[name] = min(counts.values()), len(counts)
+    assert len({smallest for smallest, _ in sizes.values()}) > 1
+    folder = put(tmp_path / "r", made)
+    for found in (gh.verify(made), verify_stream(folder), verify_parts(folder, run)):
+        assert found.k == min(smallest for smallest, _ in sizes.values())
+        assert found.risk is not None
+        worst = max(sizes.values(), key=lambda own: (1 / own[0], own[1]))
+        assert found.risk.prosecutor_average == Fraction(worst[1], made.n_tuples)
 
 
 def moved(table: pa.Table, one: int, two: int) -> pa.Table:

@@ -266,7 +266,7 @@ class Narrowed:
         cell, left, found = np.searchsorted(cells, own), self.left(), np.ones(len(cells))
         n_alike = np.maximum(self.of.n_alike[cells // len(self.of.values)], 1)
         for thing, forced in zip(self.of.takes[self.alive].T, self.forced[self.alive].T, strict=True):
-            pairs = np.unique(cell * len(left) + thing)
+            pairs = np.unique((cell * len(left) + thing)[thing >= 0])
             n_things = np.bincount(pairs // len(left), weights=left[pairs % len(left)], minlength=len(cells))
             open_ = np.bincount(cell, weights=forced | (thing < 0), minlength=len(cells)) > 0
             found = np.where(open_, found, np.minimum(found, n_things / n_alike))

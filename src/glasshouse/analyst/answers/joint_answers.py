@@ -30,7 +30,7 @@ import scipy.sparse as sp
 
 from glasshouse.analyst.answers.estimates import Estimate, Totals, ratio
 from glasshouse.analyst.answers.population_answers import LearnedTotals, learned_population
-from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
+from glasshouse.analyst.answers.seat_amounts import counted_once, mixed_amounts, powers_of
 from glasshouse.analyst.answers.survey_weight import Deviations, Weighting
 from glasshouse.analyst.questions.question import disjoint_terms
 from glasshouse.errors import NotSupported
@@ -38,7 +38,7 @@ from glasshouse.supports.evidence import seats_of
 from glasshouse.supports.value_sets import ValueSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,7 +111,7 @@ class JointTotals:
     @classmethod
     def of(cls, evidence: Evidence, question: Question, weight: Weight | None) -> JointTotals:
         """Read a question; three columns are refused, sums of sensitive values, and columns of different groups."""
-        terms = disjoint_terms(question.where)
+        terms = disjoint_terms(question.where, last=evidence.divided)
         measured = [measure.column for measure in question.measures if measure.column is not None]
         attributes = list(dict.fromkeys([*(name for term in terms for name in term), *measured]))
         columns = evidence.all_sensitive_of(attributes)
@@ -153,9 +153,9 @@ class JointTotals:
 
     def _amounts(self, *, hidden: bool) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """The mean amounts by seat for every term, and those of products of two amounts."""
-        found = []
         name = None if self.weight is None else self.weight.name
-        for term in self.terms:
+
+        def of_term(term: Mapping[str, ValueSet]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             used = [own for own in self.seats.quasi if own in {*term, *self.columns, name}]
             powers = {
                 own: powers_of(
@@ -168,8 +168,9 @@ class JointTotals:
                 )
                 for own in used
             }
-            found.append(mixed_amounts(powers, self.columns, name, len(self.seats), hidden=hidden))
-        return found
+            return mixed_amounts(powers, self.columns, name, len(self.seats), hidden=hidden)
+
+        return counted_once(self.terms, self.evidence.divided, of_term)
 
     @cached_property
     def _shown(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:

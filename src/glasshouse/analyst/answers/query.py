@@ -17,7 +17,7 @@ from glasshouse.analyst.answers.perturbed_answers import Perturbation
 from glasshouse.analyst.answers.population_answers import EVEN, LearnedTotals, learned_totals
 from glasshouse.analyst.answers.possible_counts import check_sums, possible_counts
 from glasshouse.analyst.answers.presence import Presence
-from glasshouse.analyst.answers.seat_amounts import mixed_amounts, powers_of
+from glasshouse.analyst.answers.seat_amounts import counted_once, mixed_amounts, powers_of
 from glasshouse.analyst.answers.separation import separation_notes
 from glasshouse.analyst.answers.survey_weight import Deviations, Weighting, chosen_weight, deviations_of_groups
 from glasshouse.analyst.questions.asked_values import compared_order, sets_note, settled
@@ -412,7 +412,7 @@ class _Asked:
     @classmethod
     def of(cls, evidence: Evidence, question: Question, how: _How) -> _Asked:
         weight, model, gone_by = how.weight, how.model, how.gone_by
-        terms = disjoint_terms(question.where)
+        terms = disjoint_terms(question.where, last=evidence.divided)
         attributes = list(dict.fromkeys(map(evidence.home_of, _attributes(question, terms))))
         weights_too = list(dict.fromkeys([*attributes, *([] if weight is None else [weight.name])]))
         published, seats = seats_of(evidence, weights_too)
@@ -618,32 +618,36 @@ class _Asked:
         n_seats, n_totals = len(self.seats) if fixed is None else len(fixed.seats), len(self.columns)
         mean = np.zeros((n_totals, self.dealt.n_classes, n_seats))
         product = np.zeros((n_totals, n_totals, self.dealt.n_classes, n_seats))
-        for t, term in enumerate(self.terms):
-            if fixed is not None and any(name in term and v not in term[name] for name, v in fixed.values.items()):
-                continue
-            first, second = self._of_term(t, fixed, hidden=hidden)
+        given = {} if fixed is None else fixed.values
+        here = [
+            t
+            for t, term in enumerate(self.terms)
+            if all(value in term[name] for name, value in given.items() if name in term)
+        ]
+        of_terms = counted_once(
+            [self.terms[t] for t in here], self.evidence.divided, partial(self._of_term, fixed=fixed, hidden=hidden)
+        )
+        for t, (first, second) in zip(here, of_terms, strict=True):
             for a in np.flatnonzero(self.of_class[:, t]).tolist():
                 mean[:, a] += first
                 product[:, :, a] += second
-        if self.evidence.extreme and self.weighting is None:  # people who may be of several terms count once
-            mean, product = np.minimum(mean, 1.0), np.minimum(product, 1.0)
         if self.presence is not None:
             share = self.presence.share[self._some(fixed)]
             mean, product = mean * share, product * share * share
         return Amounts(mean, product)
 
     def _of_term(
-        self, t: int, fixed: _Fixed | None, *, hidden: bool
+        self, term: Mapping[str, ValueSet], *, fixed: _Fixed | None, hidden: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean amounts of one term, and of their products, by seat."""
-        term, own = self.terms[t], {} if fixed is None else fixed.shares
+        own = {} if fixed is None else fixed.shares
         weight = None if self.weighting is None else self.weighting.weight.name
         quasi = [name for name in self.seats.quasi if name in {*term, *self.columns, *own, weight}]
         n_seats = len(self.seats) if fixed is None else len(fixed.seats)
-        powers = {name: self._powers(t, name, fixed) for name in quasi}
+        powers = {name: self._powers(term, name, fixed) for name in quasi}
         return mixed_amounts(powers, self.columns, weight, n_seats, hidden=hidden)
 
-    def _powers(self, t: int, name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
+    def _powers(self, term: Mapping[str, ValueSet], name: str, fixed: _Fixed | None) -> tuple[NDArray[np.float64], ...]:
         """The result of `powers_of` for a column, restricted to where the term holds."""
         weight = None if self.weighting is None else self.weighting.weight
         is_weight = weight is not None and name == weight.name
@@ -652,15 +656,15 @@ class _Asked:
             number = float(value) if value is not None and (name in self.columns or is_weight) else 0.0
             hidden = weight.deviations.get(number, 0.0) if weight is not None and is_weight else 0.0
             return share, share * number, share * number * number, share * hidden**2
-        if (t, name) not in self._known:
-            values = self.terms[t].get(name, ValueSet.everything())
+        values = term.get(name, ValueSet.everything())
+        if (name, values) not in self._known:
             summed = name in self.columns
-            self._known[t, name] = powers_of(self.evidence, self.seats, name, values, weight, summed=summed)
-        known = self._known[t, name]
+            self._known[name, values] = powers_of(self.evidence, self.seats, name, values, weight, summed=summed)
+        known = self._known[name, values]
         return known if fixed is None else tuple(power[fixed.seats] for power in known)
 
     @cached_property
-    def _known(self) -> dict[tuple[int, str], tuple[NDArray[np.float64], ...]]:
+    def _known(self) -> dict[tuple[str, ValueSet], tuple[NDArray[np.float64], ...]]:
         return {}
 
 

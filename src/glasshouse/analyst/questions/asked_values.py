@@ -99,6 +99,14 @@ def _are_numbers(texts: Iterable[str]) -> bool:
     return all(_NUMBER.fullmatch(text) for text in texts)
 
 
+def _are_alike(texts: Iterable[str], ends: Iterable[str]) -> bool:
+    """Whether all are numbers, and the texts are on the same side of the ends by letters as by numbers."""
+    known, limits = list(texts), list(ends)
+    return _are_numbers([*known, *limits]) and all(
+        (own < end, own > end) == (float(own) < float(end), float(own) > float(end)) for end in limits for own in known
+    )
+
+
 def sets_note(column: str) -> str:
     """Say what a question about a column of sets means."""
     return f"{column!r} contains sets of values: a person is counted under every value in the person's set"
@@ -115,6 +123,8 @@ def check_domain(evidence: Evidence, column: str, values: Iterable[Any]) -> None
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 _FOR_MISSING = frozenset({"", "missing", "null", "none", "na", "n/a", "nan"})  # what people write for a missing value
+# what a value that nobody has does, by whether all but some values are asked for
+_LEFT_OUT = ("counted", "left out")
 _MOST_COMPARED = 1_000_000  # pairs of a number that is asked for and a cell: of more no number is noted by itself
 
 
@@ -250,7 +260,8 @@ class _Settling:
         pieces = values.pieces()
         if not isinstance(pieces, Listing):  # a range of texts
             texts = self.texts(column)
-            if texts is None or not _are_numbers(texts):
+            ends = {end for one in values.intervals() for end in (one.low, one.high) if end is not None}
+            if texts is None or not _are_alike(texts, ends):
                 self.notes.append(f"texts of {column!r} are compared letter by letter, as in a dictionary")
             if not self.is_masked(column):
                 return values
@@ -272,7 +283,7 @@ class _Settling:
             if text not in below and not shown.has(text):
                 unseen.append(text)
         if unseen:
-            self._note_texts(column, unseen, shown)
+            self._note_texts(column, unseen, shown, excluded=pieces.cofinite)
         leaves = [leaf for text in asked if text not in nodes for leaf in below.get(text, (text,))]
         found = ValueSet.of([*leaves, *([None] if values.missing != pieces.cofinite else [])])
         for node in nodes.values():
@@ -292,19 +303,21 @@ class _Settling:
         has_some = any(support.share(missing) > 0 for support in self._supports(column))
         return f"; to count missing values, write {sql_name(column)} IS NULL" if has_some else ""
 
-    def _note_texts(self, column: str, unseen: list[str], shown: _Shown) -> None:
+    def _note_texts(self, column: str, unseen: list[str], shown: _Shown, *, excluded: bool) -> None:
         near = near_text(unseen[0], list(shown.texts)) if len(unseen) == 1 else None
         hint = "" if near is None else f"; did you mean {near!r}?"
         if any(text.casefold() in _FOR_MISSING for text in unseen):
             hint = self._missing_hint(column) or hint
         self.notes.append(
-            f"no published cell of {column!r} contains {few(unseen, 3)}, so nobody is counted for it{hint}"
+            f"no published cell of {column!r} contains {few(unseen, 3)}, so nobody is "
+            f"{_LEFT_OUT[excluded]} for it{hint}"
         )
 
     def _note_numbers(self, column: str, values: ValueSet) -> None:
         """Say so if no cell has any of the values, or if they have no share of what is measured."""
-        supports = self._supports(column)
+        supports, excluded = self._supports(column), False
         if any(_touches(support, values) for support in supports):
+            excluded = values.starts
             kind = self.evidence.asked_kinds[column]
             if kind in ("float", "timestamp") and not any(support.share(values) > 0 for support in supports):
                 low, high = ("1", "2") if kind == "float" else ("'2024-05-01'", "'2024-05-02'")
@@ -317,7 +330,8 @@ class _Settling:
             if values.is_empty:
                 return
         self.notes.append(
-            f"no published cell of {column!r} contains a value in {_in_words(values)}, so nobody is counted for it"
+            f"no published cell of {column!r} contains a value in {_in_words(values)}, so nobody is "
+            f"{_LEFT_OUT[excluded]} for it"
         )
 
     def _unseen(self, supports: Sequence[Support], values: ValueSet) -> ValueSet:

@@ -19,7 +19,7 @@ from glasshouse.errors import InputError, ParameterError
 from glasshouse.supports.value_sets import ValueSet, common_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 __all__ = [
     "EVERYBODY",
@@ -36,6 +36,7 @@ __all__ = [
     "Question",
     "Test",
     "disjoint_terms",
+    "reduced",
 ]
 
 _MOST_TERMS = 4_096
@@ -252,7 +253,7 @@ class Question:
 
 
 def disjoint_terms(
-    condition: Condition, *, most: int = _MOST_TERMS, work: int = _MOST_WORK
+    condition: Condition, *, last: Collection[str] = (), most: int = _MOST_TERMS, work: int = _MOST_WORK
 ) -> list[dict[str, ValueSet]]:
     """Divide a condition into conjunctions: a record that satisfies it satisfies exactly one of them, others none.
 
@@ -261,24 +262,26 @@ def disjoint_terms(
     conjunction is the columns that matter and the values wanted; ``{}`` is everybody, and no conjunction nobody. Where
     there would be more than ``most``, or more than ``work`` tests are looked at on the way, that is an `InputError`.
 
+    Columns of ``last`` are decided after all others, and no conjunctions are put together again. So any two differ in
+    another column, or agree in all others.
+
     >>> young, women = Test("age", ValueSet.below(30)), Test("sex", ValueSet.of(["F"]))
     >>> disjoint_terms(And((young, women)))
     [{'age': <ValueSet (-inf, 30)>, 'sex': <ValueSet {F}>}]
     >>> disjoint_terms(Or((young, women)))
     [{'age': <ValueSet (-inf, 30)>}, {'age': <ValueSet [30, inf) or missing>, 'sex': <ValueSet {F}>}]
     """
-    _check_nesting(condition)
     found: list[dict[str, ValueSet]] = []
-    undecided: list[tuple[dict[str, ValueSet], Condition]] = [({}, _reduced(condition, negated=False))]
+    undecided: list[tuple[dict[str, ValueSet], Condition]] = [({}, reduced(condition))]
     while undecided:
         term, rest = undecided.pop()
-        terms, term, rest = _at_once(term, rest)
+        terms, term, rest = _at_once(term, rest, last)
         found += terms
         if rest == EVERYBODY:
             found.append(term)
         elif rest != _NOBODY:
             tests = list(_tests(rest))
-            column = _next_column(rest, tests)
+            column = _next_column(rest, tests, last)
             parts = common_parts(list(dict.fromkeys(test.values for test in tests if test.column == column)))
             work -= len(tests) * len(parts)
             undecided += reversed(_decided(term, rest, column, parts.values()))
@@ -288,11 +291,11 @@ def disjoint_terms(
                 "takes too long to divide; ask several simpler questions, or use fewer ORs between different "
                 "columns"
             )
-    return _merged(found)
+    return found if last else _merged(found)
 
 
 def _at_once(
-    term: dict[str, ValueSet], rest: Condition
+    term: dict[str, ValueSet], rest: Condition, last: Collection[str]
 ) -> tuple[list[dict[str, ValueSet]], dict[str, ValueSet], Condition]:
     """Decide the columns that occur in only one test at the top level: the terms, and the rest to divide."""
     if isinstance(rest, Test):
@@ -304,8 +307,11 @@ def _at_once(
     others = [part for part in rest.parts if not (isinstance(part, Test) and tests[part.column] == 1)]
     if isinstance(rest, And):
         return [], {**term, **{test.column: test.values for test in alone}}, _joined(And, others)
+    if others:
+        others += [test for test in alone if test.column in last]
+        alone = [test for test in alone if test.column not in last]
     found = []
-    for test in alone:
+    for test in sorted(alone, key=lambda test: test.column in last):
         found.append({**term, test.column: test.values})
         term = {**term, test.column: ~test.values}
     return found, term, _joined(Or, others)
@@ -323,13 +329,14 @@ def _decided(
     ]
 
 
-def _next_column(rest: Condition, tests: list[Test]) -> str:
+def _next_column(rest: Condition, tests: list[Test], last: Collection[str]) -> str:
     """The next column: one whose single test may decide everything; otherwise the one in most tests."""
+    others = [test for test in tests if test.column not in last]
     if isinstance(rest, And | Or):
         for part in rest.parts:
-            if isinstance(part, Test):
+            if isinstance(part, Test) and not (others and part.column in last):
                 return part.column
-    return Counter(test.column for test in tests).most_common(1)[0][0]
+    return Counter(test.column for test in others or tests).most_common(1)[0][0]
 
 
 def _tests(condition: Condition) -> Iterator[Test]:
@@ -356,8 +363,18 @@ def _given(condition: Condition, column: str, part: ValueSet) -> Condition:
     return _joined(type(condition), parts)
 
 
+def reduced(condition: Condition) -> Condition:
+    """The same condition without `Not`, one test per column side by side, without parts that are constant.
+
+    >>> young = Test("age", ValueSet.below(30))
+    >>> reduced(Or((young, Not(young)))) == EVERYBODY
+    True
+    """
+    _check_nesting(condition)
+    return _reduced(condition, negated=False)
+
+
 def _reduced(condition: Condition, *, negated: bool) -> Condition:
-    """The same condition without `Not`, one test per column side by side, without parts that are constant."""
     if isinstance(condition, Not):
         return _reduced(condition.part, negated=not negated)
     if isinstance(condition, Test):

@@ -37,6 +37,9 @@ def composite_answer(evidence: Evidence, question: Question, ask: Ask) -> Answer
     """Answer any question by ``ask``, which answers counts, sums and averages by columns of the release."""
     if question.is_plain:
         return ask(question)
+    for order in question.order:
+        if order.of == "key" and question.group_by[order.place] in evidence.declared.unordered:
+            raise evidence.without_order(question.group_by[order.place])
     places = {  # of ranges and of values with an order, which are not ordered as texts
         at: {
             label: place for place, label in enumerate(evidence.labelled_ranges(name) or evidence.order_of(name) or ())

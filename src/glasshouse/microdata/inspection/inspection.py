@@ -76,6 +76,8 @@ class SensitiveReport:
         The same if the rows that miss the sensitive value are dropped.
     must_be_binned
         Whether it holds amounts: distinct amounts satisfy l-diversity and protect nothing.
+    is_drawn
+        Whether one row of each person is to be drawn at random: then the largest ell is the one to expect.
     """
 
     column: str
@@ -83,9 +85,11 @@ class SensitiveReport:
     largest_ell: int
     largest_ell_complete: int
     must_be_binned: bool
+    is_drawn: bool = False
 
     def __str__(self) -> str:
-        text = f"{self.column}: l-diversity is possible up to l = {self.largest_ell:,}"
+        about = "about " if self.is_drawn else ""
+        text = f"{self.column}: l-diversity is possible up to {about}l = {self.largest_ell:,}"
         if self.largest_ell_complete != self.largest_ell:
             text += f", or {self.largest_ell_complete:,} if the rows without a value are dropped"
         if self.largest_ell < 2:
@@ -336,6 +340,7 @@ def _outlook(report: ColumnReport, several: Several | None, *, named: bool) -> S
         largest_ell=counted_by.largest_ell,
         largest_ell_complete=counted_by.largest_ell_complete,
         must_be_binned=report.is_amount,
+        is_drawn=several is not None and several.repeated == "sample",
     )
 
 

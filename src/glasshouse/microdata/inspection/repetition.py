@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOUSEHOLDS", "PEOPLE", "Several", "key_notices", "repetition_notices", "several_rows"]
 
+_ROUNDING = 1e-9  # of sums of shares
 MOST_ROWS = 10  # rows that a person or a household has on average at most: a column with more is about something else
 
 PEOPLE = """
@@ -47,7 +48,9 @@ class Several(NamedTuple):
     column: str
     repeated: Literal["sample", "together"]
     n_people: int
-    largest_ell: int  # so many times as many people as have the most frequent sensitive value in any row
+    # so many times as many people as have the most frequent sensitive value in any row; or are expected to have it, if
+    # one row of each is drawn
+    largest_ell: int
     largest_ell_complete: int  # the same without the rows that miss the sensitive value
 
 
@@ -83,18 +86,26 @@ def several_rows(
     quasi = [m.column.codes for m, report in zip(measured, reports, strict=True) if report.role == "quasi"]
     same = all(bool((codes == codes[first[person]]).all()) for codes in quasi)
     values = next((m.column for m in measured if m.report.name == sensitive), None)
-    ells = (0, 0) if values is None else _largest_ells(person, values)
+    ells = (0, 0) if values is None else _largest_ells(person, values, drawn=not same)
     return Several(found.name, "together" if same else "sample", len(found.domain.values), *ells)
 
 
-def _largest_ells(person: NDArray[np.int64], values: Column) -> tuple[int, int]:
-    """The largest l if a person counts under every value of the rows; and without the rows that have none."""
+def _largest_ells(person: NDArray[np.int64], values: Column, *, drawn: bool) -> tuple[int, int]:
+    """The largest l, and that without the rows that have no value.
+
+    A person counts under every value of the rows; if one row of each is ``drawn``, by the share of rows that have it.
+    """
     missing, width = values.domain.missing_code, values.domain.missing_code + 1
-    pairs = np.unique(person * width + values.codes)
-    present = pairs[pairs % width != missing]
-    n_people = (len(np.unique(pairs // width)), len(np.unique(present // width)))
-    most = [int(np.bincount(some % width, minlength=1).max()) for some in (pairs, present)]
-    return n_people[0] // max(most[0], 1), n_people[1] // max(most[1], 1)
+    pairs = person * width + values.codes
+    if not drawn:
+        pairs = np.unique(pairs)
+    found = []
+    for some in (pairs, pairs[pairs % width != missing]):
+        _, who, n_rows = np.unique(some // width, return_inverse=True, return_counts=True)
+        shares = 1 / n_rows[who.reshape(-1)] if drawn else np.ones(len(some))
+        most = float(np.bincount(some % width, weights=shares, minlength=1).max())
+        found.append(int(len(n_rows) / max(most, 1.0) + _ROUNDING))
+    return found[0], found[1]
 
 
 def repetition_notices(measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -102,6 +103,14 @@ class ReleaseStream:
         left = self.left_of(tables)
         layout_of(self.manifest.recipe).check(tables, self.manifest.recipe)
         return self.release_of(tables, left)
+
+    def with_people(self, release: Release) -> Release:
+        """A described release of several editions with the rows of its people, and of those who left."""
+        if not release.editions:
+            return release
+        people = {release.layout.people: pa.concat_tables(self.batches(release.layout.people))}
+        left = None if release.left is None else pa.concat_tables(self.batches(LEFT))
+        return replace(release, tables={**release.tables, **people}, left=left)
 
     def left_of(self, tables: dict[str, pa.Table]) -> pa.Table | None:
         """Take the table of people who left from the tables of a release of several editions; None if nobody did."""

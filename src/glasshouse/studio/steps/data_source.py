@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from glasshouse.studio.desk import Desk
     from glasshouse.studio.upload import Upload
 
-__all__ = ["MOST_PATIENTS", "PATIENTS", "open_database", "open_hospital", "open_path", "open_upload", "read_again", "read_part"]
+__all__ = [
+    "MOST_PATIENTS",
+    "PATIENTS",
+    "open_database",
+    "open_hospital",
+    "open_path",
+    "open_upload",
+    "read_again",
+    "read_part",
+]
 
 PATIENTS, MOST_PATIENTS = 20_000, 1_000_000
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "iso8859_15", "cp1250", "cp1251", "utf-16", "cp932", "gb18030", "big5")
