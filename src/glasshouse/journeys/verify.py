@@ -16,6 +16,7 @@ from glasshouse.journeys.load import checked_promise, load
 from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
+from glasshouse.release.astray import pointing, resembles_release
 from glasshouse.release.copies.copy_folder import COPIES, compared_copies
 from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
@@ -148,7 +149,9 @@ def verify(
     }
     reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "table": table}
     folder = Path(source) if isinstance(source, str | Path) else None
-    if isinstance(source, Release) or (folder is not None and holds_release(folder)):
+    if isinstance(source, Release) or (
+        folder is not None and (holds_release(folder) or (quasi is None and resembles_release(folder)))
+    ):
         usual = verify.__kwdefaults__ or {}
         for name, value in {**options, **reading}.items():
             if value != usual.get(name):
@@ -161,7 +164,8 @@ def verify(
                     "signed_by is for the folder of a release: a release in memory has no signature, so leave it out"
                 )
             return recheck.verify_release(source)
-        return verify_folder(folder, signed_by).found
+        with pointing(folder, "gh.verify"):
+            return verify_folder(folder, signed_by).found
     if signed_by is not None:
         raise InputError("signed_by is for the folder of a release: a table has no signature, so leave it out")
     if quasi is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ZipMembers", "is_zip"]
 
-_START: Final = b"PK\x03\x04"
+_STARTS: Final = (b"PK\x03\x04", b"PK\x05\x06")  # with a member, and without any
 _END: Final = struct.Struct("<4s4H2LH")  # the last record of an archive
 _END64: Final = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR: Final = struct.Struct("<4sLQL")
@@ -43,7 +43,7 @@ def is_zip(head: bytes) -> bool:
     >>> is_zip(b"PK" + bytes([3, 4]) + b"..."), is_zip(b"age,sex")
     (True, False)
     """
-    return head.startswith(_START)
+    return head.startswith(_STARTS)
 
 
 class ZipMembers:
