@@ -17,7 +17,7 @@ from glasshouse.microdata.cautions import Findings
 from glasshouse.microdata.reading.sources import open_source
 from glasshouse.release import Release
 from glasshouse.release.astray import pointing, resembles_release
-from glasshouse.release.copies.copy_folder import COPIES, compared_copies
+from glasshouse.release.copies.copy_folder import COPIES, checked_beside, compared_copies
 from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
@@ -193,7 +193,8 @@ class FolderCheck(NamedTuple):
 def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck:
     """Check the release in a folder against its guarantee, and its signature, if there is one, against its key.
 
-    If it is the folder that a release was published into, copies in it are compared with the release.
+    If it is the folder that a release was published into, copies in it are compared with the release, and flat tables
+    and the archive in it are checked by their checksums.
 
     A large one is read batch after batch where what it promises can be counted so, and else loaded as any other.
 
@@ -216,8 +217,9 @@ def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck
     checks, words = _signature_in_words(signature, folder, signed_by)
     subject = replace(found.subject, place=str(folder), signature=words)
     found = replace(found, checks=(*found.checks, *checks), subject=subject)
-    if out != folder and any((out / name).is_dir() for name in COPIES):
-        found = replace(found, counting=(*found.counting, *compared_copies(load(folder), out)))
+    if out != folder:
+        copies = compared_copies(load(folder), out) if any((out / name).is_dir() for name in COPIES) else []
+        found = replace(found, counting=(*found.counting, *copies, *checked_beside(out)))
     return FolderCheck(found, promised, signature)
 
 
