@@ -301,7 +301,7 @@ def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:
 
 
 def _verified_in_memory(release: Release) -> Verification:
-    return _noting_alike(recheck.verify_release(release), release, lambda table, _: [release.tables[table]])
+    return _noting_alike(recheck.verify_release(release), release, lambda table, _: iter([release.tables[table]]))
 
 
 def _noting_alike(found: Verification, release: Release, read: Read) -> Verification:

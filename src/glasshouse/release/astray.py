@@ -18,6 +18,7 @@ from glasshouse.errors import SourceError
 from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import AUDIT, RELEASE
+from glasshouse.unpacking.zip_members import listed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def astray(path: Path) -> Astray | None:
     """
     try:
         return _astray(path)
-    except (OSError, ValueError):  # a place that must not be looked into, or no name of a file
+    except (OSError, ValueError):  # a place or a list that must not be looked into, or no name of a file
         return None
 
 
@@ -77,8 +78,8 @@ def resembles_release(path: Path) -> bool:
         if path.suffix.lower() != ".zip" or not path.is_file():
             return False
         return not zipfile.is_zipfile(path) or not (names := _names_in(path)) or bool(_folders_with_release(names))
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return True
+    except (OSError, ValueError):  # an archive with a list that is not read, which may have a table
+        return False
 
 
 def _astray(path: Path) -> Astray | None:
@@ -139,8 +140,8 @@ def _of_file(path: Path) -> Astray | None:
 
 
 def _names_in(archive: Path) -> list[str]:
-    with zipfile.ZipFile(archive) as opened:
-        return opened.namelist()
+    with archive.open("rb") as file:
+        return listed_in(file)
 
 
 def _folders_with_release(names: list[str]) -> list[str]:

@@ -24,7 +24,7 @@ from glasshouse.unpacking.budget import most_unpacked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ZipMembers", "is_zip"]
+__all__ = ["ZipMembers", "is_zip", "listed_in"]
 
 _STARTS: Final = (b"PK\x03\x04", b"PK\x05\x06")  # with a member, and without any
 _END: Final = struct.Struct("<4s4H2LH")  # the last record of an archive
@@ -44,6 +44,15 @@ def is_zip(head: bytes) -> bool:
     (True, False)
     """
     return head.startswith(_STARTS)
+
+
+def listed_in(file: IO[bytes]) -> list[str]:
+    """The names that an archive lists, as they are; `SourceError` for a list that is damaged or overlong."""
+    _check_end(file)
+    try:
+        return zipfile.ZipFile(file).namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error):
+        raise SourceError("it is a damaged zip archive") from None
 
 
 class ZipMembers:

@@ -48,8 +48,8 @@ def verdict_of(found: Verification) -> str:
     alike = [name for name in found.alike if name in asked]
     if alike:
         words += (
-            f"; but {_all(alike)} {'have' if len(alike) > 1 else 'has'} values that are written almost alike and were "
-            "counted as different values, so groups are less diverse than counted if these mean the same"
+            f"; but some values of {_all(alike)} are written almost alike and were counted as different values, so "
+            "groups are less diverse than counted if these mean the same"
         )
     return visible(f"{words}.")
 

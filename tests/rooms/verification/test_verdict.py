@@ -206,8 +206,8 @@ def test_values_that_only_look_different_are_told_of_a_release_and_fail_nothing(
         assert one.alike == ("disease",)
         assert sum("'disease' has 6 values that differ from another" in note for note in one.notices) == 1
         assert one.verdict.endswith(
-            "; but disease has values that are written almost alike and were counted as different values, so groups are "
-            "less diverse than counted if these mean the same."
+            "; but some values of disease are written almost alike and were counted as different values, so groups "
+            "are less diverse than counted if these mean the same."
         )
 
 
