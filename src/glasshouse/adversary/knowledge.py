@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["ABSENT", "Knowledge", "key_of"]
 
 _FEW = 16  # so many names are looked up one by one, which tells who is not there
+_NOT_OF_THE_TYPE = (pa.ArrowException, ArithmeticError, TypeError, ValueError)
+"""What Arrow raises for a value that no column of a type can have."""
 
 
 class _Absent:
@@ -159,10 +161,12 @@ class Knowledge:
                 f"the external table has no identifier column and no row {name!r}: rows are numbered from 0; "
                 "give a row number, or name the identifier column"
             )
-        place = pc.index(identifiers, name).as_py()
-        if place < 0:
-            raise InputError(f"nobody in the external table is called {name!r}")
-        return int(place)
+        place = _place(identifiers, name)
+        if place is None:
+            near = _place(identifiers.cast(pa.string()), text_of(name))
+            hint = "" if near is None else f": did you mean {identifiers[near].as_py()!r}?"
+            raise InputError(f"nobody in the external table is called {name!r}{hint}")
+        return place
 
     def weights(self, values: list[Any], row: int | None = None) -> list[Fraction]:
         """The prior over these sensitive values, for a person or for anybody."""
@@ -184,18 +188,30 @@ class Knowledge:
         """The rows of the corrupted people, in the order of `corrupted`."""
         names = self.external.identifier
         if names is not None and len(self.corrupted) > _FEW:
+            wanted = list(self.corrupted)
             try:
-                found = pc.index_in(pa.array(list(self.corrupted), names.type), value_set=names)
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                found = pa.nulls(1)
-            if not found.null_count:
-                return np.asarray(found).astype(np.int64)
+                converted = pa.array(wanted, names.type)
+            except _NOT_OF_THE_TYPE:
+                converted = pa.nulls(1)
+            if converted.to_pylist() == wanted:
+                found = pc.index_in(converted, value_set=names)
+                if not found.null_count:
+                    return np.asarray(found).astype(np.int64)
         return np.array([self.person(name) for name in self.corrupted], np.int64)
 
 
 def key_of(value: Any) -> str:
     """The text by which sensitive values are compared; a missing one has its own."""
     return "\0" if value is None else text_of(value)
+
+
+def _place(identifiers: pa.ChunkedArray, name: Any) -> int | None:
+    """Where an identifier is; None where no identifier is equal to this one."""
+    try:
+        place = int(pc.index(identifiers, name).as_py())
+    except _NOT_OF_THE_TYPE:
+        return None
+    return place if place >= 0 and identifiers[place].as_py() == name else None  # 1.5 is looked for as 1
 
 
 def _exact(weight: Any, name: str = "prior") -> Fraction:

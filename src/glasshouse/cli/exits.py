@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import shlex
 import signal
 import sys
@@ -127,8 +126,7 @@ def _corrected(keywords: dict[str, Any]) -> tuple[str, ...]:
     if there is None:
         return (found.words, *(f"    {meant}" for meant in found.meant))
     for meant in found.meant:
-        near = os.path.relpath(meant) if meant.is_absolute() and not Path(given).is_absolute() else str(meant)
-        commands.append(f"    {shlex.join(['glasshouse', *words[:there], near, *words[there + 1 :]])}")
+        commands.append(f"    {shlex.join(['glasshouse', *words[:there], str(meant), *words[there + 1 :]])}")
     return (found.words, *commands)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -113,11 +112,12 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
       glasshouse verify any_tool_output.csv --quasi age,sex,zipcode --sensitive disease --k 5 --ell 3
     """
     from glasshouse.journeys.verify import verify as recount
+    from glasshouse.release.astray import resembles_release
     from glasshouse.release.package.container.container import holds_release
 
     folder = None
     with progress_of_steps(), step("recount") as note:
-        if holds_release(Path(path)) or (not given["quasi"] and _is_broken_archive(Path(path))):
+        if holds_release(Path(path)) or (not given["quasi"] and resembles_release(Path(path))):
             for name, value in given.items():
                 if value not in (None, ()):
                     raise InputError(
@@ -144,11 +144,6 @@ def verify(path: str, *, as_json: bool, signed_by: str | None, **given: Any) -> 
             _say_guarantee(folder, signed_by)
         say_text(result)  # which ends with the verdict
     return NOT_MET if result.holds is False else 0
-
-
-def _is_broken_archive(path: Path) -> bool:
-    """Whether a file has the name of a zip archive and is none, because it was cut short for example."""
-    return path.suffix.lower() == ".zip" and path.is_file() and not zipfile.is_zipfile(path)
 
 
 def _of_folder(path: Path, signed_by: str | None, *, as_json: bool) -> FolderCheck:

@@ -22,6 +22,7 @@ from glasshouse.principles.parameters import exact_share
 from glasshouse.principles.principle import Requirement
 from glasshouse.recoding.columns import cells_of
 from glasshouse.release import Guarantee
+from glasshouse.release.astray import pointing
 from glasshouse.release.edition import over_editions
 from glasshouse.release.layout import FOREIGN, PERTURBED
 from glasshouse.release.package import read as reading
@@ -61,7 +62,8 @@ def load(path: str | Path, *, most_bytes: int = reading.MOST_BYTES) -> Release:
     ...     gh.load(f"{folder}/release").guarantee == release.guarantee
     True
     """
-    release = reading.load(path, most_bytes=most_bytes)
+    with pointing(path, "gh.load"):
+        release = reading.load(path, most_bytes=most_bytes)
     promised = checked_promise(release, path)
     check_declared(release, path, partial(cells_of, release.tables))
     return replace(release, guarantee=promised)

@@ -10,35 +10,46 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+import numpy as np
+import pyarrow as pa
+
+from glasshouse.cells.sets import members_in
 from glasshouse.errors import DomainError, InputError, NotSupported, SourceError
 from glasshouse.journeys import recheck
 from glasshouse.journeys.load import checked_promise, load
-from glasshouse.microdata.cautions import Findings
+from glasshouse.microdata.cautions import Findings, Written
 from glasshouse.microdata.reading.sources import open_source
+from glasshouse.recoding.columns import cells_of
 from glasshouse.release import Release
-from glasshouse.release.copies.copy_folder import COPIES, compared_copies
+from glasshouse.release.astray import pointing, resembles_release
+from glasshouse.release.copies.copy_folder import COPIES, checked_beside, compared_copies
 from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import RELEASE
 from glasshouse.release.package.signature import signature_in
 from glasshouse.release.package.stream import open_release
+from glasshouse.release.package.tables import is_text
 from glasshouse.verification import Check, verify_table
 from glasshouse.verification.columns import untangled
 from glasshouse.verification.verify_table import roles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from glasshouse.microdata import Taxonomy
+    from glasshouse.microdata.cautions import Caution
     from glasshouse.microdata.reading.sources import Source
     from glasshouse.release import Guarantee
     from glasshouse.release.package.signature import Signature
     from glasshouse.verification import Verification
+    from glasshouse.verification.limit import Read
     from glasshouse.verification.verify_table import Distance, Missing, Number, Thresholds
 
 __all__ = ["FolderCheck", "release_in", "verify", "verify_folder", "verify_release"]
 
 _MOST_LOADED = 1 << 24  # records of a release whose tables are read into memory
+_MAY_BE_SAME = frozenset({"look-alikes", "same-numbers"})
+"""Findings about different values that may mean the same, so that groups are less diverse than they seem."""
 _STREAMED = (
     "the release is large and was not read into memory: it was checked whether every group satisfies what was asked "
     "for, but other measures were not calculated"
@@ -148,7 +159,9 @@ def verify(
     }
     reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "table": table}
     folder = Path(source) if isinstance(source, str | Path) else None
-    if isinstance(source, Release) or (folder is not None and holds_release(folder)):
+    if isinstance(source, Release) or (
+        folder is not None and (holds_release(folder) or (quasi is None and resembles_release(folder)))
+    ):
         usual = verify.__kwdefaults__ or {}
         for name, value in {**options, **reading}.items():
             if value != usual.get(name):
@@ -160,8 +173,9 @@ def verify(
                 raise InputError(
                     "signed_by is for the folder of a release: a release in memory has no signature, so leave it out"
                 )
-            return recheck.verify_release(source)
-        return verify_folder(folder, signed_by).found
+            return _verified_in_memory(source)
+        with pointing(folder, "gh.verify"):
+            return verify_folder(folder, signed_by).found
     if signed_by is not None:
         raise InputError("signed_by is for the folder of a release: a table has no signature, so leave it out")
     if quasi is None:
@@ -175,7 +189,12 @@ def verify(
     roles(quasi, sensitive, opened.columns)
     orders = {name: order for name, order in opened.orders.items() if name in others}
     options["ordered"] = {**orders, **(ordered or {})}
-    return verify_table(opened.table, notices=[*opened.notices, *mixed, *_hollow(opened, others)], **options)
+    hollow = Findings(opened.written)
+    for name in others:
+        hollow.look_through(name, "sensitive", opened.table.column(name))
+    notices = [*opened.notices, *mixed, *hollow.notices, *(caution.sentence for caution in hollow.cautions)]
+    found = verify_table(opened.table, notices=notices, **options)
+    return replace(found, alike=_columns_of(caution for caution in hollow.cautions if caution.name in _MAY_BE_SAME))
 
 
 class FolderCheck(NamedTuple):
@@ -189,7 +208,8 @@ class FolderCheck(NamedTuple):
 def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck:
     """Check the release in a folder against its guarantee, and its signature, if there is one, against its key.
 
-    If it is the folder that a release was published into, copies in it are compared with the release.
+    If it is the folder that a release was published into, copies in it are compared with the release, and flat tables
+    and the archive in it are checked by their checksums.
 
     A large one is read batch after batch where what it promises can be counted so, and else loaded as any other.
 
@@ -206,14 +226,15 @@ def verify_folder(out: Path, signed_by: str | Path | None = None) -> FolderCheck
         streamed = _verified_stream(folder)
         if streamed is None:
             release = load(folder)
-            streamed = recheck.verify_release(release), release.guarantee
+            streamed = _verified_in_memory(release), release.guarantee
     found, promised = streamed
     assert found.subject is not None, "of a release"
     checks, words = _signature_in_words(signature, folder, signed_by)
     subject = replace(found.subject, place=str(folder), signature=words)
     found = replace(found, checks=(*found.checks, *checks), subject=subject)
-    if out != folder and any((out / name).is_dir() for name in COPIES):
-        found = replace(found, counting=(*found.counting, *compared_copies(load(folder), out)))
+    if out != folder:
+        copies = compared_copies(load(folder), out) if any((out / name).is_dir() for name in COPIES) else []
+        found = replace(found, counting=(*found.counting, *copies, *checked_beside(out)))
     return FolderCheck(found, promised, signature)
 
 
@@ -275,7 +296,30 @@ def _verified_stream(folder: Path) -> tuple[Verification, Guarantee] | None:
         except NotSupported:
             return None
         opened.check_cells()
-        return replace(found, counting=(*found.counting, _STREAMED)), checked_promise(opened.described(), folder)
+        release = opened.described()
+        found = _noting_alike(replace(found, counting=(*found.counting, _STREAMED)), release, opened.batches)
+        return found, checked_promise(release, folder)
+
+
+def _verified_in_memory(release: Release) -> Verification:
+    return _noting_alike(recheck.verify_release(release), release, lambda table, _: iter([release.tables[table]]))
+
+
+def _noting_alike(found: Verification, release: Release, read: Read) -> Verification:
+    """The verification of a release, with a note on published sensitive values that may mean the same."""
+    texts = Findings(Written(n_columns=0, delimiters=()))
+    for name in release.recipe.sensitive:
+        cells: set[str] = set()
+        for table, rows in release.tables.items():
+            if name in rows.column_names and is_text(rows[name].type):
+                for batch in read(table, [name]):
+                    cells |= cells_of({table: batch}, name)
+        single = {one for cell in cells for one in members_in(cell)} if name in release.sets else cells
+        values = pa.array(sorted(one for one in single if one is not None), pa.string())
+        texts.look(name, "sensitive", values, np.ones(len(values), np.int64))
+    alike = [caution for caution in texts.cautions if caution.name in _MAY_BE_SAME]
+    notices = [caution.sentence for caution in alike]
+    return replace(found, notices=(*found.notices, *notices), alike=_columns_of(alike))
 
 
 def release_in(folder: Path) -> Path:
@@ -307,10 +351,5 @@ def _open(source: Any, names: list[str], **reading: Any) -> tuple[Source, list[s
             source = plainer
 
 
-def _hollow(opened: Source, sensitive: Sequence[str]) -> Iterator[str]:
-    """A note on sensitive values that are counted as different though they may be the same, or missing."""
-    found = Findings(opened.written)
-    for name in sensitive:
-        found.look_through(name, "sensitive", opened.table.column(name))
-    yield from found.notices
-    yield from (caution.sentence for caution in found.cautions)
+def _columns_of(cautions: Iterable[Caution]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(caution.column for caution in cautions))

@@ -6,20 +6,24 @@ Only names of files and folders are looked at, and the list of an archive. Nothi
 
 from __future__ import annotations
 
+import contextlib
+import os
 import zipfile
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glasshouse.errors import SourceError
 from glasshouse.release.package.container.container import holds_release
 from glasshouse.release.package.manifest import MANIFEST
 from glasshouse.release.package.pair import AUDIT, RELEASE
+from glasshouse.unpacking.zip_members import listed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Astray", "astray"]
+__all__ = ["Astray", "astray", "pointing", "resembles_release"]
 
 _MOST_MEANT = 5  # releases that are named
 _MOST_LOOKED_AT = 200  # entries of a folder
@@ -47,8 +51,35 @@ def astray(path: Path) -> Astray | None:
     """
     try:
         return _astray(path)
-    except (OSError, ValueError):  # a place that must not be looked into, or no name of a file
+    except (OSError, ValueError):  # a place or a list that must not be looked into, or no name of a file
         return None
+
+
+@contextlib.contextmanager
+def pointing(path: str | Path, call: str) -> Iterator[None]:
+    """Where a release is refused because it lies elsewhere, add a note that says where, as a call of Python."""
+    try:
+        yield
+    except SourceError as error:
+        found = None if error.python_note else astray(Path(path))
+        if found is not None:
+            calls = " or ".join(f"{call}({str(meant)!r})" for meant in found.meant)
+            error.python_note = f"{found.words} {calls}" if calls else found.words
+            error.add_note(error.python_note)
+        raise
+
+
+def resembles_release(path: Path) -> bool:
+    """Whether an archive that holds no release at its top is more likely a release than a table.
+
+    It is cut short, has no file in it, or has a release in an inner folder.
+    """
+    try:
+        if path.suffix.lower() != ".zip" or not path.is_file():
+            return False
+        return not zipfile.is_zipfile(path) or not (names := _names_in(path)) or bool(_folders_with_release(names))
+    except (OSError, ValueError):  # an archive with a list that is not read, which may have a table
+        return False
 
 
 def _astray(path: Path) -> Astray | None:
@@ -98,8 +129,7 @@ def _of_file(path: Path) -> Astray | None:
     if above is not None:
         return Astray(f"{path} is a file of a release. The release is the folder:", (above,))
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            folders = [str(Path(name).parent) for name in archive.namelist() if Path(name).name == MANIFEST]
+        folders = _folders_with_release(_names_in(path))
         if folders:
             if holds_release(path):  # and is read as it is: the trouble is another one
                 return None
@@ -109,9 +139,20 @@ def _of_file(path: Path) -> Astray | None:
     return None
 
 
+def _names_in(archive: Path) -> list[str]:
+    with archive.open("rb") as file:
+        return listed_in(file)
+
+
+def _folders_with_release(names: list[str]) -> list[str]:
+    """The folders in which a manifest lies, of the names in an archive."""
+    return [str(Path(name).parent) for name in names if Path(name).name == MANIFEST]
+
+
 def _release_above(path: Path) -> Path | None:
     """The release that a path lies in, at most three folders up."""
-    return next((folder for folder in list(path.absolute().parents)[:3] if _is_release(folder)), None)
+    found = next((folder for folder in list(path.absolute().parents)[:3] if _is_release(folder)), None)
+    return found if found is None or path.is_absolute() else Path(os.path.relpath(found))
 
 
 def _releases_in(folder: Path) -> Iterator[Path]:

@@ -24,9 +24,9 @@ from glasshouse.unpacking.budget import most_unpacked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ZipMembers", "is_zip"]
+__all__ = ["ZipMembers", "is_zip", "listed_in"]
 
-_START: Final = b"PK\x03\x04"
+_STARTS: Final = (b"PK\x03\x04", b"PK\x05\x06")  # with a member, and without any
 _END: Final = struct.Struct("<4s4H2LH")  # the last record of an archive
 _END64: Final = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR: Final = struct.Struct("<4sLQL")
@@ -43,7 +43,16 @@ def is_zip(head: bytes) -> bool:
     >>> is_zip(b"PK" + bytes([3, 4]) + b"..."), is_zip(b"age,sex")
     (True, False)
     """
-    return head.startswith(_START)
+    return head.startswith(_STARTS)
+
+
+def listed_in(file: IO[bytes]) -> list[str]:
+    """The names that an archive lists, as they are; `SourceError` for a list that is damaged or overlong."""
+    _check_end(file)
+    try:
+        return zipfile.ZipFile(file).namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error):
+        raise SourceError("it is a damaged zip archive") from None
 
 
 class ZipMembers:

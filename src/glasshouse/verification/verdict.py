@@ -44,6 +44,13 @@ class Subject:
 def verdict_of(found: Verification) -> str:
     """State the result in one sentence."""
     words = _on_table(found) if found.subject is None else _on_release(found.subject, found.checks)
+    asked = {check.column for check in found.checks if check.holds}
+    alike = [name for name in found.alike if name in asked]
+    if alike:
+        words += (
+            f"; but some values of {_all(alike)} are written almost alike and were counted as different values, so "
+            "groups are less diverse than counted if these mean the same"
+        )
     return visible(f"{words}.")
 
 

@@ -403,6 +403,7 @@ class Verification:
     column if there are several, and None if there is none. `columns` has everything, by column. `subject` is what a
     release says that it is, and None for a table. `k` and `risk` are None for a release that shows the exact
     quasi-identifiers of everybody, and those of its generalized tables where sensitive values are published apart.
+    `alike` names the sensitive columns with values that may mean the same, and were counted as different values.
     """
 
     n_tuples: int
@@ -415,6 +416,7 @@ class Verification:
     counting: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     subject: Subject | None = None
+    alike: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:

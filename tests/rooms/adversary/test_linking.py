@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -306,6 +307,31 @@ def test_knowledge_is_checked() -> None:
     release = gh.publish(table, principle=gh.LDiversity(ell=2))
     with pytest.raises(gh.SchemaError, match="Sex"):
         gh.attack(release, knowledge=gh.Knowledge(external=gh.read({"Age": [1]}, quasi=["Age"])))
+
+
+@pytest.mark.parametrize("name", ["1", " 1", True, 10**30, 1.5, None, b"1", float("nan"), 99, (1,)])
+def test_what_is_nobodys_identifier_is_refused(name: Any) -> None:
+    table = gh.read(
+        {"id": [*range(1, 41)], "age": [20, 30, 40, 50] * 10, "d": ["a", "b"] * 20},
+        identifier="id",
+        quasi=["age"],
+        sensitive="d",
+    )
+    release = gh.publish(table, principle=gh.LDiversity(2))
+    beliefs = gh.attack(release, knowledge=gh.Knowledge(external=table))
+    told = re.escape(f"nobody in the external table is called {name!r}") + (
+        r": did you mean 1\?" if name == "1" else "$"
+    )
+
+    for ask in (beliefs.of, beliefs.explain, beliefs.present):
+        with pytest.raises(gh.InputError, match=told):
+            ask(name)
+    for known in ([name], [*range(2, 30), name]):
+        with pytest.raises(gh.InputError, match=told):
+            gh.Knowledge(external=table, corrupted=dict.fromkeys(known, "a"))
+    with pytest.raises(gh.InputError, match=told):
+        gh.Knowledge(external=table, prior={name: {"a": 1}})
+    assert beliefs.of(np.int64(1)) == beliefs.of(1)
 
 
 def test_the_command_line_attacks_a_release_folder(tmp_path: Path) -> None:

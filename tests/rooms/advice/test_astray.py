@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import glasshouse as gh
 from glasshouse.cli.previews.column_fit import fit_columns
 from tests.rooms.cli.world import QUICK, ROLES, make_world, run
 
@@ -62,6 +63,42 @@ def test_what_is_no_release_at_all_is_said(out: Path) -> None:
     Path("notes").mkdir()
     Path("notes/a.txt").write_text("a")
     assert "output folder of glasshouse publish: give its path" in " ".join(run("show notes", code=2).stderr.split())
+
+
+@pytest.mark.parametrize("place", ["my out", "my out/release/README.md", "my out/audit"])
+def test_a_note_in_python_says_where_the_release_is(out: Path, place: str) -> None:
+    with pytest.raises(gh.SourceError) as refused:
+        gh.load(place)
+
+    assert refused.value.__notes__[-1].endswith(" gh.load('my out/release')")
+    if Path(place).is_dir() and place != "my out":
+        with pytest.raises(gh.SourceError) as refused:
+            gh.verify(place)
+        assert refused.value.__notes__[-1].endswith(" gh.verify('my out/release')")
+
+
+def test_an_archive_that_is_no_whole_release_is_never_taken_for_a_table(out: Path) -> None:
+    with zipfile.ZipFile("whole.zip", "w") as whole, zipfile.ZipFile("deep.zip", "w") as deep:
+        for file in Path("my out/release").iterdir():
+            whole.write(file, file.name)
+            deep.write(file, f"a/b/{file.name}")
+    zipfile.ZipFile("without.zip", "w").close()
+    Path("empty.zip").touch()
+    Path("short.zip").write_bytes(Path("whole.zip").read_bytes()[:2000])
+    with zipfile.ZipFile("table.zip", "w") as table:
+        table.write("patients.csv")
+
+    for name, told in {
+        "deep.zip": "deep.zip cannot be checked: it is not a release: there is no datapackage.json",
+        "without.zip": "without.zip cannot be checked: it is not a release: there is no datapackage.json",
+        "empty.zip": "empty.zip is not a release: it is neither a folder nor a zip archive",
+        "short.zip": "short.zip is not a release: it is a zip archive that is cut short",
+    }.items():
+        with pytest.raises(gh.SourceError, match=told):
+            gh.verify(name)
+        assert told in " ".join(run(f"verify {name}", code=2).stderr.split())
+    with pytest.raises(gh.InputError, match="no quasi-identifiers are given"):
+        gh.verify("table.zip")
 
 
 def test_an_archive_that_is_read_as_it_is_need_not_be_unpacked(out: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -103,3 +104,16 @@ def test_the_command_writes_and_prints_each_format(release: gh.Release, tmp_path
     (tmp_path / "b.txt").unlink()
     assert "does not say the format of the file" in run("--out", str(tmp_path / "b.txt"), code=2)
     assert "lies in the release folder" in run("--out", str(tmp_path / "r" / "b.csv"), code=2)
+
+
+def test_an_undefined_number_is_missing_in_every_format(release: gh.Release) -> None:
+    answer = gh.query(release, "SELECT COUNT(*) AS n, AVG(age) AS mean, MEDIAN(age) AS middle WHERE age > 200")
+    names = [f"{name}{part}" for name in ("mean", "middle") for part in ("", " error", " low", " high")]
+
+    assert all(math.isnan(end) for estimate in answer.estimates[0][1:] for end in (estimate.low, estimate.high))
+    assert answer.to_csv().splitlines()[1] == "0,0,0,0,,,,,,,,"
+    assert all(answer.to_table()[name].to_pylist() == [None] for name in names)
+    assert all(answer.to_table()[name].type == pa.float64() for name in names)
+    assert all(answer.to_dict()["rows"][0][name] is None for name in names)
+    assert answer.to_pandas()[names].isna().all(axis=None)
+    assert "no value" in str(answer)

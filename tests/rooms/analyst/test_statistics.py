@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -12,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import glasshouse as gh
-from glasshouse.analyst.questions.question import Like
+from glasshouse.analyst.answers.estimates import Estimate
+from glasshouse.analyst.questions.question import And, Like, Question
+from glasshouse.analyst.statistics.quantile import Counts
 from glasshouse.journeys.truth import true_answer
 
 QUASI = ["age", "sex", "place"]
@@ -196,3 +200,32 @@ def test_too_many_medians_are_refused(hidden: tuple[gh.Release, gh.Microdata]) -
 )
 def test_patterns(pattern: str, text: str, fits: Any) -> None:
     assert Like("x", pattern).fits(text) is fits
+
+
+def _uneven(seed: int) -> Counts:
+    """Counts of few people, with errors that do not grow evenly from value to value."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 60))
+    means = random.exponential(random.choice([0.05, 0.3, 3.0]), n) * random.integers(0, 2, n)
+    variances = random.exponential(means.sum() / 2 + 0.01, (2, n))
+
+    def ask(question: Question) -> Any:
+        values = question.where.parts[1].values  # type: ignore[union-attr]
+        if not isinstance(values, tuple):  # everybody
+            return SimpleNamespace(only=Estimate.normal(means.sum(), means.sum(), least=0))
+        side, at = values
+        own = means[at + 1 :] if side else means[: at + 1]
+        return SimpleNamespace(only=Estimate.normal(own.sum(), variances[side, at], least=0))
+
+    return Counts("x", range(n), And(()), ask, lambda at: (0, at), lambda at: (1, at))  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_interval_of_a_larger_share_never_begins_or_ends_below_that_of_a_smaller_one(seed: int) -> None:
+    for between in (False, True):
+        found = [_uneven(seed).quantile(share, between=between) for share in np.linspace(0.02, 0.98, 25).tolist()]
+        for one, other in pairwise(found):
+            if not math.isnan(one.value):
+                assert one.value <= other.value
+                assert one.low <= other.low
+                assert one.high <= other.high

@@ -20,6 +20,7 @@ from glasshouse.cli.commands import glasshouse
 from glasshouse.errors import RepublicationWarning
 from glasshouse.release.copies.stata_file import stata_names, write_stata
 from glasshouse.release.copies.workbook import read_workbook, write_workbook
+from glasshouse.release.package.flat import write_flat
 
 
 def table() -> pa.Table:
@@ -266,3 +267,31 @@ def test_the_command_writes_copies_from_memory_and_from_disk(tmp_path: Path) -> 
         assert made.exit_code == 0, made.output
         assert (out / "xlsx" / "tables.xlsx").is_file()
         assert CliRunner().invoke(glasshouse, ["verify", str(out)]).exit_code == 0
+
+
+def test_flat_tables_and_the_archive_beside_a_release_are_checked(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    release = publish(out, "csv", zip=True)
+    tables = [gh.sample(release)]
+    write_flat(out / "flat", tables, release=out / "release", n_tuples=release.n_tuples)
+    said = "\n".join(gh.verify(out).counting)
+    assert f"the files in {out / 'flat'} have the checksums that its contents.json lists" in said
+    assert "they were drawn from this release" in said
+    assert f"{out / 'release.zip'} has the same release" in said
+
+    table = (out / "flat" / "table.csv").read_bytes()
+    (out / "flat" / "table.csv").write_bytes(table + b"\n")
+    with pytest.raises(gh.SourceError, match=r"flat was changed .*\(table.csv was changed since"):
+        gh.verify(out)
+    (out / "flat" / "table.csv").write_bytes(table)
+    archive = (out / "release.zip").read_bytes()
+    (out / "release.zip").write_bytes(archive[:900])
+    with pytest.raises(gh.SourceError, match=r"release.zip was changed .*cut short"):
+        gh.verify(out)
+    publish(tmp_path / "other", "csv", zip=True, title="another")
+    (out / "release.zip").write_bytes((tmp_path / "other" / "release.zip").read_bytes())
+    with pytest.raises(gh.SourceError, match=r"release.zip has another release than"):
+        gh.verify(out)
+    (out / "release.zip").write_bytes(archive)
+    (out / "flat" / "contents.json").unlink()
+    assert f"not checked: {out / 'flat'}, which has no contents.json that lists its files" in gh.verify(out).counting

@@ -532,3 +532,15 @@ def test_reading_while_a_release_is_replaced_gives_the_old_one_or_the_new_one(tm
     writer.join()
 
     assert seen <= {("data",), ("qit", "st"), ("changes",)}
+
+
+def test_a_release_that_is_saved_again_is_written_anew(tmp_path: Path) -> None:
+    """What is hidden in the spelling of a file is gone, as the documentation says."""
+    release = gh.publish(gh.synthetic.hospital(60, seed=1), principle="3-diversity", recoding="boxes")
+    release.save(tmp_path / "first", format="csv")
+    content = (tmp_path / "first" / "data.csv").read_bytes()
+    hidden = b"\xef\xbb\xbf" + content.replace(b'"asthma"', b"asthma", 1) + b"\n"
+    put_file(tmp_path / "first", "data.csv", hidden)
+    gh.load(tmp_path / "first").save(tmp_path / "again", format="csv")
+
+    assert (tmp_path / "again" / "data.csv").read_bytes() == content != hidden

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 import glasshouse as gh
 from glasshouse.cli.commands import glasshouse
+from glasshouse.journeys import verify as journey
 from glasshouse.journeys.recheck import verify_stream
 from glasshouse.release.package.container.container import DAMAGED
 from tests.rooms.release.kinds import ALL, of_kind, write
@@ -183,3 +184,45 @@ def test_the_verdict_stays_one_line() -> None:
     found = gh.verify({"q\n": ["a", "a"], "d\x1b[31m\n": ["x", "y"]}, quasi=["q\n"], sensitive="d\x1b[31m\n")
     assert "\n" not in found.verdict
     assert "\x1b" not in found.verdict
+
+
+ALIKE = ["flu", "flu ", "FLU", "f\u200blu", "cafe\u0301", "caf\xe9"]
+
+
+@pytest.mark.parametrize("recoding", ["angel", "boxes", "anatomy"])
+def test_values_that_only_look_different_are_told_of_a_release_and_fail_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recoding: str
+) -> None:
+    columns = {"zip": [str(place) for place in range(12)], "disease": ALIKE * 2}
+    table = gh.read(columns, quasi=["zip"], sensitive="disease", accept=["look-alikes"])
+    release = gh.publish(table, principle="2-diversity", recoding=recoding)
+    release.save(tmp_path / "release")
+    found = [gh.verify(release), gh.verify(tmp_path / "release")]
+    monkeypatch.setattr(journey, "_MOST_LOADED", 0)
+    found.append(gh.verify(tmp_path / "release"))
+    assert any("not read into memory" in note for note in found[-1].counting)
+    for one in (*found, gh.verify(columns, quasi=["zip"], sensitive="disease", ell=1)):
+        assert one.holds
+        assert one.alike == ("disease",)
+        assert sum("'disease' has 6 values that differ from another" in note for note in one.notices) == 1
+        assert one.verdict.endswith(
+            "; but some values of disease are written almost alike and were counted as different values, so groups "
+            "are less diverse than counted if these mean the same."
+        )
+
+
+def test_values_that_only_look_different_are_not_in_the_verdict_on_group_sizes() -> None:
+    found = gh.verify({"zip": ["1"] * 6, "disease": ALIKE}, quasi=["zip"], sensitive="disease", k=2)
+
+    assert found.alike == ("disease",)
+    assert "alike" not in found.verdict
+
+
+def test_values_in_published_sets_that_only_look_different_are_told() -> None:
+    sets = [["flu", "x"], ["FLU", "y"], ["z"], ["flu", "y"], ["x"], ["u"]]
+    rows = [(str(person), drug) for person, own in enumerate(sets) for drug in own]
+    columns = {"id": [one for one, _ in rows], "zip": [one for one, _ in rows], "drug": [drug for _, drug in rows]}
+    table = gh.read(
+        columns, identifier="id", quasi=["zip"], sensitive="drug", repeated="together", accept=["look-alikes"]
+    )
+    assert gh.verify(gh.publish(table, principle="2-diversity")).alike == ("drug",)

@@ -22,6 +22,8 @@ from glasshouse.release.release import frame_of
 from glasshouse.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from glasshouse.analyst.answers.estimates import Estimate
     from glasshouse.analyst.questions.question import Question
 
@@ -99,14 +101,17 @@ class Answer:
         return self.only.low, self.only.high
 
     def to_table(self) -> pa.Table:
-        """The grouping columns; for every measure its estimate, standard error and 95 % interval."""
+        """The grouping columns; for every measure its estimate, standard error and 95 % interval.
+
+        A number that is undefined, such as the average of nobody, is missing: null in Arrow and polars, NaN in pandas.
+        """
         columns: dict[str, Any] = {name: [key[i] for key in self.keys] for i, name in enumerate(self.question.headings)}
         for i, measure in enumerate(self.question.measures):
             found = [row[i] for row in self.estimates]
-            columns[measure.name] = [estimate.value for estimate in found]
-            columns[f"{measure.name} error"] = [estimate.error for estimate in found]
-            columns[f"{measure.name} low"] = [estimate.low for estimate in found]
-            columns[f"{measure.name} high"] = [estimate.high for estimate in found]
+            columns[measure.name] = _numbers(estimate.value for estimate in found)
+            columns[f"{measure.name} error"] = _numbers(estimate.error for estimate in found)
+            columns[f"{measure.name} low"] = _numbers(estimate.low for estimate in found)
+            columns[f"{measure.name} high"] = _numbers(estimate.high for estimate in found)
         return pa.table(columns)
 
     def to_pandas(self) -> Any:
@@ -137,7 +142,8 @@ class Answer:
         """The table of `to_table` as the text of a CSV file.
 
         A text that a spreadsheet would run as a formula gets an apostrophe, as in a published CSV file; a missing value
-        is an empty cell, or a word where the column has empty texts too. Notes do not fit into it.
+        is an empty cell, or a word where the column has empty texts too, and a number that is undefined is an empty
+        cell. Notes do not fit into it.
         """
         table = self.to_table()
         return csv_of(table, missing_marks(table)).decode()
@@ -225,6 +231,11 @@ class Answer:
         if self.model != "uniform":
             said.append(f"model: {_SAID[self.model]}")
         return "\n".join([*(line.rstrip() for line in lines), *said])
+
+
+def _numbers(found: Iterable[float]) -> pa.Array:
+    """Numbers as a column, in which those that are undefined are missing."""
+    return pa.array(found, pa.float64(), from_pandas=True)
 
 
 def _finite(value: Any) -> Any:

@@ -6,12 +6,14 @@ Beside the published tables, as they are, stands what the release teaches (`glas
 ``expected``
     One row for every combination of single values that people may have: the quasi-identifiers, the sensitive column,
     and ``People``, how many are expected to have it. A count is the sum of ``People`` over the rows that satisfy a
-    condition, and is what `glasshouse.analyst.answers.query` answers. With several sensitive columns: ``expected of
-    <column>``; with several generalized tables of ANGEL ``expected of <table>``, with both ``expected of <column> by
-    <table>``. Where the release does not teach how the sensitive value depends on other columns, every value of a
-    group is as likely for everybody in it. There is none with ``model="uniform"``, where people are too few (under
-    200), and where cells do not say which values they stand for. Records are counted: where a release has a survey
-    weight, say ``w``, the weighted count is the sum of ``People * w``.
+    condition, and is what `glasshouse.analyst.answers.query` answers. One count differs a little, with ANGEL: without a
+    condition on the sensitive column, `query` counts in the generalized table alone. For the same reason the rows of a
+    ``GROUP BY`` over the sensitive column do not add up exactly to the count with the same condition. With several
+    sensitive columns: ``expected of <column>``; with several generalized tables of ANGEL ``expected of <table>``, with
+    both ``expected of <column> by <table>``. Where the release does not teach how the sensitive value depends on other
+    columns, every value of a group is as likely for everybody in it. There is none with ``model="uniform"``, where
+    people are too few (under 200), and where cells do not say which values they stand for. Records are counted: where a
+    release has a survey weight, say ``w``, the weighted count is the sum of ``People * w``.
 
 Then the tables of the papers' model (`glasshouse.analyst.answers.estimates`):
 

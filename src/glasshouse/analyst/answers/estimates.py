@@ -45,6 +45,8 @@ class Estimate:
         Its standard error, under the model of the release.
     low, high
         A 95 % interval; what is impossible is cut off.
+
+    All of them are NaN for a number that is undefined, such as the average of nobody.
     """
 
     value: float
@@ -54,7 +56,12 @@ class Estimate:
 
     @classmethod
     def normal(cls, value: float, variance: float, *, least: float = -np.inf, most: float = np.inf) -> Estimate:
-        """Make an estimate from value and variance of a normal distribution, truncated to possible values."""
+        """Make an estimate from value and variance of a normal distribution, truncated to possible values.
+
+        If the value is undefined, such as the average of nobody, so are its error and its interval.
+        """
+        if isnan(value):
+            return cls(value, value, value, value)
         error = float(np.sqrt(max(variance, 0.0)))
         error = 0.0 if error <= _ROUNDING * abs(value) else error
         low, high = (min(most, max(least, value + sign * _WIDTH * error)) for sign in (-1, 1))

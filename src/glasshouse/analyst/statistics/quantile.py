@@ -6,11 +6,16 @@ at which the expected count passes the share. The ends of the interval are the v
 two standard errors, passes it (Woodruff 1952): so whatever makes counts uncertain makes the quantile uncertain. With
 ``A`` people at most ``v`` and ``C`` above it, the question is whether ``D = (1 - q) A - q C`` is at least zero; its
 variance follows from those of ``A``, ``C`` and ``A + C``.
+
+Errors need not grow evenly from value to value. So an interval begins at the first value at which ``D`` may be at least
+zero, and ends after the last at which it may not be; and it is not narrower than those of other shares demand, so that
+the interval of a larger share never begins or ends below that of a smaller one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,6 +41,7 @@ __all__ = ["Counts", "quantile"]
 
 _WIDTH = 1.959963984540054
 _NEAR = 1e-9
+_GRID = 16  # into so many parts values are divided, in which the ends of an interval are looked for
 _STEPS = 1 << 20  # into which the range of a measured column is divided
 _COUNT = (Measure("count", None, "count"),)
 
@@ -75,22 +81,50 @@ class Counts:
         n_people = everybody.value
         if not len(self.values) or not isfinite(n_people) or n_people <= _NEAR:
             return Estimate.normal(float("nan"), float("nan"))
-        spread = everybody.error**2
-
-        def balance(at: int, side: float) -> float:
-            below, variance = self._at(at)
-            above, above_variance = n_people - below, self._above_variance(at)
-            together = (spread - variance - above_variance) / 2
-            own = (1 - share) ** 2 * variance + share**2 * above_variance - 2 * share * (1 - share) * together
-            return float((1 - share) * below - share * above + side * _WIDTH * max(own, 0.0) ** 0.5)
-
         value = self._value(n_people, share, between=between)
-        low = float(self.values[self._first(lambda at: balance(at, 1.0) >= -_NEAR * n_people)])
-        high = float(self.values[self._first(lambda at: balance(at, -1.0) >= -_NEAR * n_people)])
+        last, near = len(self._grid) - 1, -_NEAR * n_people
+
+        def is_near(at: int) -> bool:
+            return self._bands(at, share, everybody)[1] >= near
+
+        def is_passed(at: int) -> bool:
+            return self._bands(at, share, everybody)[0] >= near
+
+        near_from = next((i for i, at in enumerate(self._grid) if is_near(at)), last)
+        passed_from = next((i + 1 for i in reversed(range(last)) if not is_passed(self._grid[i])), 0)
+        low, high = self._between_grid(near_from, is_near), self._between_grid(passed_from, is_passed)
         if self._certain:
             return Estimate(value, 0.0, value, value)
-        low, high = min(low, value), max(high, value)
-        return Estimate(value, (high - low) / (2 * _WIDTH), low, high)
+        ends = min(float(self.values[low]), value), max(float(self.values[high]), value)
+        return Estimate(value, (ends[1] - ends[0]) / (2 * _WIDTH), *ends)
+
+    @cached_property
+    def _grid(self) -> list[int]:
+        """Places of some values: all of them if they are few, and always the first and the last."""
+        last = len(self.values) - 1
+        return sorted({last * i // _GRID for i in range(_GRID + 1)})
+
+    def _between_grid(self, place: int, holds: Callable[[int], bool]) -> int:
+        """The first index from which on a condition holds, after the place before and up to this one of the grid."""
+        return self._first(holds, self._grid[place - 1] + 1, self._grid[place]) if place else 0
+
+    def _bands(self, at: int, share: float, everybody: Estimate) -> tuple[float, float]:
+        """``D``, less and more two standard errors; both are at least zero for every smaller share if they are for one.
+
+        So quantiles of several shares agree. For ``D`` is a straight line in the share, its standard error is a convex
+        function of it, and the extremes that smaller or larger shares can reach are those at the share and at 0 or 1.
+        """
+        below, one = self._at(at)
+        other, both = self._above_error(at), everybody.error
+        # errors of two numbers and of their sum satisfy the triangle inequality: where models differ, the larger counts
+        one, other = max(one, other - both), max(other, one - both)
+        both = min(both, one + other)
+
+        def side(share: float, sign: float) -> float:
+            own = (1 - share) * one**2 + share * other**2 - share * (1 - share) * both**2
+            return float(below - share * everybody.value + sign * _WIDTH * max(own, 0.0) ** 0.5)
+
+        return min(side(share, -1.0), side(0.0, -1.0)), max(side(share, 1.0), side(1.0, 1.0))
 
     def _value(self, n_people: float, share: float, *, between: bool) -> float:
         """The value at a rank; between two of them where the rank is, and where that is asked for."""
@@ -106,9 +140,9 @@ class Counts:
         ]
         return ends[0] if ends[0] == ends[-1] else ends[0] + (rank - before) * (ends[-1] - ends[0])
 
-    def _first(self, holds: Callable[[int], bool]) -> int:
-        """The first index from which on a condition holds; the last index if it never does."""
-        low, high = 0, len(self.values) - 1
+    def _first(self, holds: Callable[[int], bool], low: int = 0, high: int | None = None) -> int:
+        """The first index from which on a condition holds, of those in between; the last of them if it never does."""
+        high = len(self.values) - 1 if high is None else high
         while low < high:
             middle = (low + high) // 2
             if holds(middle):
@@ -120,13 +154,13 @@ class Counts:
     def _at(self, at: int) -> tuple[float, float]:
         if at not in self._known:
             found = self._count(self.at_most(self.values[at]))
-            self._known[at] = found.value, found.error**2
+            self._known[at] = found.value, found.error
         return self._known[at]
 
-    def _above_variance(self, at: int) -> float:
+    def _above_error(self, at: int) -> float:
         if -1 - at not in self._known:
             found = self._count(self.above(self.values[at]))
-            self._known[-1 - at] = found.value, found.error**2
+            self._known[-1 - at] = found.value, found.error
         return self._known[-1 - at][1]
 
     def _count(self, values: ValueSet) -> Estimate:

@@ -11,6 +11,8 @@ from glasshouse.plural import counted
 from glasshouse.release.copies.stata_file import check_stata, read_stata, write_stata
 from glasshouse.release.copies.workbook import check_workbook, read_workbook, write_workbook
 from glasshouse.release.package.container.container import manifest_sum
+from glasshouse.release.package.container.zip_archive import ARCHIVE
+from glasshouse.release.package.flat import FLAT
 from glasshouse.release.package.folders import new_folder, refuse_existing
 from glasshouse.release.package.listing import release_named_by, stranger_in, write_contents
 
@@ -24,6 +26,7 @@ __all__ = [
     "check_copiable",
     "check_copies",
     "check_copy_place",
+    "checked_beside",
     "compared_copies",
     "copies_in",
     "package_format",
@@ -133,18 +136,49 @@ def compared_copies(release: Release, out: Path) -> list[str]:
         named = release_named_by(place)
         if named is None:
             continue
-        stranger = stranger_in(place)
         again = f"publish again with --format {name}, or delete the copy"
         if named != manifest_sum(out / "release"):
             told = f"{place} is a copy of another release than {out / 'release'}: {again}"
             raise SourceError(told, source=place)
-        if stranger is not None:
-            raise SourceError(f"{place} was changed after Glasshouse wrote it ({stranger}): {again}", source=place)
+        _refuse_changed(place, again)
         difference = _difference(release, place, name)
         if difference is not None:
             raise SourceError(f"{place} does not hold what the release holds ({difference}): {again}", source=place)
         said.append(f"the copy in {place} has the same rows and values as the release")
     return said
+
+
+def checked_beside(out: Path) -> list[str]:
+    """Check flat tables and the archive beside the release in a folder, by the checksums of their files.
+
+    Returns sentences, also on folders without a list of their files, which cannot be checked; or raises `SourceError`.
+    """
+    said = []
+    release, flat, archive = manifest_sum(out / "release"), out / FLAT, out / ARCHIVE
+    drawn_from = release_named_by(flat)
+    if drawn_from is not None:
+        _refuse_changed(flat, "draw it again with glasshouse sample, or delete it")
+        whence = "this release" if drawn_from == release else "another release, or from this one before a change"
+        said.append(
+            f"the files in {flat} have the checksums that its contents.json lists. It says that they were drawn from "
+            f"{whence}"
+        )
+    if archive.is_file():
+        again = "publish again with --zip, or delete it"
+        _refuse_changed(archive, again)
+        if manifest_sum(archive) != release:
+            raise SourceError(f"{archive} has another release than {out / 'release'}: {again}", source=archive)
+        said.append(f"{archive} has the same release")
+    unlisted = [out / name for name in (*COPIES, FLAT) if (out / name).is_dir() and not release_named_by(out / name)]
+    said += [f"not checked: {place}, which has no contents.json that lists its files" for place in unlisted]
+    return said
+
+
+def _refuse_changed(place: Path, instead: str) -> None:
+    stranger = stranger_in(place)
+    if stranger is not None:
+        told = f"{place} was changed after Glasshouse wrote it ({stranger}): {instead}"
+        raise SourceError(told, source=place)
 
 
 def _difference(release: Release, folder: Path, format: str) -> str | None:
