@@ -163,7 +163,9 @@ class ParameterError(InputError):
         super().__init__(f"{owner}: {name} must be {allowed}, got {_brief(value)}")
         self.owner = owner
         self.name = name
+        self.allowed = allowed
         self.value = value
+        self.shown = _brief(value)
 
 
 def _brief(value: object) -> str:
