@@ -69,6 +69,7 @@ _FOREIGN = {
     b"\x89HDF": "an HDF5 file: save the table as Parquet or CSV, which pandas can do",
     b"%PDF": "a PDF: save the table as CSV",
 }
+_IF_PEOPLE = ". If its first line is a person, write a line with the names of the columns above it"
 _TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
 _ADDRESS = re.compile(r"[\w+.-]{2,}:/")  # with two strokes, of which a path keeps one
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
@@ -214,7 +215,7 @@ def check_column_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     nameless = [place for place, name in enumerate(names) if not name.strip()]
     if nameless and (nameless[-1] or len(names) == 1):
         raise SchemaError(
-            f"column {nameless[-1] + 1:,} of {source} has no name: give it one", column=names[nameless[-1]]
+            f"column {nameless[-1] + 1:,} of {source} has no name: give it one{_IF_PEOPLE}", column=names[nameless[-1]]
         )
     unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
     if unwritable:
@@ -223,7 +224,7 @@ def check_column_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     if twice is not None:
         raise SchemaError(
             f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, because each column needs its own "
-            "name",
+            f"name{_IF_PEOPLE}",
             column=twice[0],
         )
     if not nameless:
