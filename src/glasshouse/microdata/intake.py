@@ -201,6 +201,7 @@ class Intake:
         for name in self.raw.keys() & {*self.binning, roles.identifier}:
             self.raw[name] = _written_out(self.raw[name])
         self.classes: dict[str, WeightClasses] = {}
+        self.ranges: set[str] = set()  # columns of numbers or dates that were put into ranges
         self.findings = Findings(arrival.written)
         kinds = {name: _written_out(self.raw[name][:0]).type for name in roles.published}
         self.findings.look_at_names(arrival.columns, kinds, self._counts)
@@ -316,6 +317,8 @@ class Intake:
         for name, builder in self.binning.items():
             if name != self.roles.weight:
                 weights = self.weights.get(name)
+                if kind_of(self.raw[name].type, name) not in ("category", "boolean"):
+                    self.ranges.add(name)
                 self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name, weights=weights)
         if self.roles.weight is not None:
             self._class_weights(self.roles.weight)
@@ -383,6 +386,8 @@ class Intake:
         )
         if name == self.roles.weight:
             return Column(replace(column.domain, weight=self.classes[name]), column.codes)
+        if name in self.ranges:
+            return Column(replace(column.domain, ranges=True), column.codes)
         if name in self.binning or column.domain.kind in ("category", "boolean"):
             return column
         limits = {"bottom": options.bottom, "top": options.top}
