@@ -56,7 +56,11 @@ _MEANING = {
     ),
 }
 _PARTS = {"c": "C of --recursive C,L", "ell": "L of --recursive C,L"}
-_PLAINER = ((r"\ban integer\b", "a whole number"), (r">= (\d+)", r"of at least \1"), (r"an encoding that Python knows", "the name of an encoding"))
+_PLAINER = (
+    (r"\ban integer\b", "a whole number"),
+    (r">= (\d+)", r"of at least \1"),
+    (r"an encoding that Python knows", "the name of an encoding"),
+)
 
 
 def in_range(error: ParameterError, options: Container[str]) -> str | None:

@@ -44,9 +44,10 @@ def test_a_refused_option_says_what_it_means(tmp_path: Path, monkeypatch: pytest
 def test_other_commands_name_their_options_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("age\n20\n20\n")
-    assert "--k must be a whole number of at least 1, not 0. --k 5 means" in run(
-        "verify t.csv --quasi age --k 0", code=2
-    ).stderr
+    assert (
+        "--k must be a whole number of at least 1, not 0. --k 5 means"
+        in run("verify t.csv --quasi age --k 0", code=2).stderr
+    )
 
 
 def test_a_parameter_of_a_method_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

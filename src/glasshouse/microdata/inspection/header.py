@@ -12,9 +12,9 @@ numbers that are years, or that ascend evenly, are taken for names.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +23,7 @@ from glasshouse.unpacking.budget import is_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["named_by_values"]
@@ -42,6 +43,7 @@ def named_by_values(
     ``names`` are those of all columns, ``kinds`` the types of those that can be looked at, and ``count`` gives their
     different values and how many rows have each.
 
+    >>> import numpy as np
     >>> people = {"21": pa.array([35, 42, 58]), "flu": pa.array(["ulcer", "flu", "ulcer"])}
     >>> kinds = {name: values.type for name, values in people.items()}
     >>> def count(name):
@@ -104,5 +106,5 @@ def _are_names(numbers: Sequence[int]) -> bool:
     """Whether numbers name columns: years, and at least two numbers, such as those of questions, that ascend evenly."""
     if all(number in _YEARS for number in numbers):
         return True
-    steps = {later - earlier for earlier, later in zip(numbers, numbers[1:], strict=False)}
+    steps = {later - earlier for earlier, later in pairwise(numbers)}
     return len(steps) == 1 and min(steps) > 0 and (len(numbers) > 2 or steps == {1})
