@@ -165,6 +165,7 @@ class ParameterError(InputError):
         self.name = name
         self.allowed = allowed
         self.value = value
+        self.shown = _brief(value)
 
 
 def _brief(value: object) -> str:

@@ -29,11 +29,13 @@ from glasshouse.errors import (
     GlasshouseError,
     GuaranteeBroken,
     InterpretedKernelsWarning,
+    ParameterError,
     having_written,
     notes_of,
     saying,
 )
 from glasshouse.log import step
+from glasshouse.policy.option_range import in_range
 from glasshouse.policy.option_text import with_options
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ def plainly(command: Callable[..., int | None]) -> Callable[..., None]:
 def _told(error: BaseException, otherwise: str = "") -> str:
     """The message of an exception, with its note on what was written before."""
     notes = "; ".join(notes_of(error)) or otherwise
-    told = in_options(str(error))
+    command = click.get_current_context(silent=True)
+    ranged = in_range(error, _offered(command.command)) if command and isinstance(error, ParameterError) else None
+    told = in_options(str(error)) if ranged is None else ranged
     return f"{told}; {notes}" if notes else told
 
 
@@ -94,8 +98,12 @@ def in_options(message: str, command: click.Command | None = None) -> str:
     """A message of the library with the options of a command, by default of the one that runs."""
     context = click.get_current_context(silent=True)
     command = command or (context.command if context else None)
-    offered = {} if command is None else {name: _words_of(one) for one in command.params for name in _names_of(one)}
-    return with_options(message, offered)
+    return with_options(message, {} if command is None else _offered(command))
+
+
+def _offered(command: click.Command) -> dict[str, list[str] | None]:
+    """The options of a command, with the words that each takes."""
+    return {name: _words_of(one) for one in command.params for name in _names_of(one)}
 
 
 def _names_of(parameter: click.Parameter) -> list[str]:

@@ -189,7 +189,7 @@ def protection(release: Release | PublishedFile) -> list[tuple[str, str | list[s
 
     recipe, left_out = release.recipe, LeftOut.of(release)
     told = (recipe, release.guarantee, left_out)
-    points = [("Protected", protected(*told)), ("Not protected", not_protected(*told))]
+    points = [("Protected", protected(*told)), ("Not protected", not_protected(*told, release.columns))]
     if left_out.n_at_random:
         points.insert(0, ("Left out", left_out.at_random_in_words))
     return [(head, _unbroken(text, (*recipe.quasi, *recipe.sensitive))) for head, text in points]

@@ -331,6 +331,14 @@ def _notes_on(made: Release | PublishedFile) -> list[str]:
     return [*_notes_on_one_group(made), *_notes_on_taxonomies(made)]
 
 
+_LOOSER = {
+    **dict.fromkeys(("ell", "distinct_ell", "entropy_ell", "recursive", "designated_ell"), "a smaller l"),
+    "alpha": "a larger alpha",
+    "t": "a larger t",
+}
+"""How less is asked for, by what is asked for."""
+
+
 def _notes_on_one_group(made: Release | PublishedFile) -> list[str]:
     """A note on a release of so many people in one group that there could be more."""
     from glasshouse import catalog
@@ -344,10 +352,18 @@ def _notes_on_one_group(made: Release | PublishedFile) -> list[str]:
     everybody = f"all {counted(made.n_tuples, 'person')} are one group"
     if not made.recipe.sensitive:
         return [f"{everybody}: ask for less, such as a smaller k, or publish fewer quasi-identifiers"]
+    words = {word for one in singles for word in one.terms.asked or {}}
+    less = " or ".join(dict.fromkeys(looser for word, looser in _LOOSER.items() if word in words))
+    if "t" in words:
+        why = f"that the values of every group must be nearly those of the whole table: ask for less, such as {less}"
+    else:
+        why = (
+            "a value that is nearly as frequent as a group may have it: ask for less"
+            f"{f', such as {less}' if less else ''}, or publish without the column of this value"
+        )
     return [
         f"{everybody}, so the release shows how often each value of {' and of '.join(made.recipe.sensitive)} occurs, "
-        "but not which quasi-identifiers go with it. Usually the reason is a value that is nearly as frequent as a "
-        "group may have it: ask for less, such as a smaller l, or publish without the column of this value"
+        f"but not which quasi-identifiers go with it. Usually the reason is {why}"
     ]
 
 

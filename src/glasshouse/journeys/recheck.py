@@ -37,7 +37,7 @@ from glasshouse.verification.part_count import count_part, joined_count, order_c
 from glasshouse.verification.sensitive import Scale
 from glasshouse.verification.stream_count import count_sample, count_stream, not_counted
 from glasshouse.verification.verdict import Subject
-from glasshouse.verification.verify_table import Thresholds, thresholds, views_of
+from glasshouse.verification.verify_table import Thresholds, joined_counting, thresholds, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -573,8 +573,8 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
     """Count everything that is asked, in as few counts as it takes; the cells of ``sets`` are sets of values."""
     asked = _questions(requirement, partial(_shown, release))
     quasi, sensitive = release.recipe.quasi, release.recipe.sensitive
-    found = []
-    for view in views_of(release.tables, quasi, sensitive):
+    found, views = [], views_of(release.tables, quasi, sensitive)
+    for view in views:
         for question in _together([_for_columns(question, view.sensitive) for question in asked] or [{}]):
             given: dict[str, Any] = {"sensitive": view.sensitive, "sets": sets, "brief": brief, **question}
             given["suppressed_in"] = quasi  # sensitive values are published as they were: a star is one of them
@@ -588,7 +588,8 @@ def _recount(release: Release, requirement: Requirement, sets: Sequence[str], *,
                 cells.append(verify_table(table, quasi=own, k=k, brief=True))
     columns: Mapping[str, Any] = {name: what for one in found for name, what in one.columns.items()}
     checks = tuple(check for verification in (*found, *cells) for check in verification.checks)
-    whole = replace(found[0], columns=columns, checks=checks)
+    counting = found[0].counting if brief else joined_counting(found, [*release.tables.values()], views, quasi)
+    whole = replace(found[0], columns=columns, checks=checks, counting=counting)
     whole = whole.hidden_by(cells) if cells else whole
     return whole.exposed() if layout_of(release.recipe).exact else whole
 

@@ -3,6 +3,7 @@
 
 ::
 
+    no-header           names of columns that look like a row of the table
     joined-records      values that look like several records of the table in one
     line-breaks         values that hold line breaks
     long-values         values that are far longer than all others of their column
@@ -16,7 +17,8 @@
     unique-values       sensitive texts of which hardly one repeats, such as numbers of cases
     direct-identifiers  quasi-identifiers that name or reach one person: names, e-mail addresses, telephone numbers
 
-The first three tell of a table that was written or read wrongly, and may hold whole records where a value should be.
+The first four tell of a table that was written or read wrongly, and may hold whole records where a value or a name
+should be.
 The others weaken a guarantee: two spellings of one disease satisfy 2-diversity, and a published name shows who is in
 the table. A notice is less: it says what was assumed, and does not stop publishing. Of quasi-identifiers, look-alikes,
 and amounts and dates that are texts, are a notice.
@@ -37,6 +39,7 @@ import pyarrow.compute as pc
 
 from glasshouse.errors import CautionError, InputError, SchemaError
 from glasshouse.microdata.inspection.direct_identifiers import direct_identifier
+from glasshouse.microdata.inspection.header import named_by_values
 from glasshouse.microdata.notation import HOW_AMOUNTS_ARE_WRITTEN, HOW_DATES_ARE_WRITTEN, count_amounts, count_dates
 from glasshouse.microdata.reading.quotes import count_breaks, is_joined
 from glasshouse.microdata.spelling import MISSING_WORDS, alike, decimal_commas, key, same_numbers
@@ -44,7 +47,7 @@ from glasshouse.plural import counted
 from glasshouse.unpacking.budget import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,6 +77,7 @@ CAUTIONS = (
     "long-values",
     "look-alikes",
     "missing-words",
+    "no-header",
     "same-numbers",
     "unique-values",
 )
@@ -82,7 +86,7 @@ CAUTIONS = (
 BETTER_LEFT_OUT = frozenset({"direct-identifiers", "free-text", "unique-values"})
 """The cautions about columns that are better not published."""
 
-ABOUT_RECORDS = frozenset({"joined-records"})
+ABOUT_RECORDS = frozenset({"joined-records", "no-header"})
 """The cautions that stop publishing also if they are about a column without a role: they are about whole records."""
 
 Role = Literal["identifier", "quasi", "sensitive", "none"]
@@ -110,7 +114,8 @@ class Caution:
     column
         Where it was found.
     count
-        How many different values are concerned; of columns that are not read, how many values.
+        How many different values are concerned; of columns that are not read, how many values; of names, how many
+        columns.
     sentence
         What was found. It holds no value of the table.
     mend
@@ -237,6 +242,29 @@ class Findings:
             self._look_for_unique(name, values, rows)
         elif role != "identifier":
             self.look_for_notation(name, values)
+
+    def look_at_names(
+        self,
+        names: Sequence[str],
+        kinds: Mapping[str, pa.DataType],
+        count: Callable[[str], tuple[pa.Array, NDArray[np.int64]]],
+    ) -> None:
+        """Look whether the names of columns are a row of the table; see `named_by_values`."""
+        found = named_by_values(names, kinds, count)
+        if not found:
+            return
+        listed = ", ".join(map(repr, found[:_MOST_EXAMPLES])) + ", ..." * (len(found) > _MOST_EXAMPLES)
+        what = "a name that looks like one of its values" if len(found) == 1 else "names that look like their values"
+        self._add(
+            "no-header",
+            found[0],
+            len(found),
+            f"{counted(len(found), 'column has', 'columns have')} {what}: {listed}. If the table has no line with the "
+            "names of its columns, its first person was taken for these names, is missing among the people, and would "
+            "be published as names",
+            "write a line with a name for each column above the first person of the file (in a workbook, a row), and "
+            "use these names",
+        )
 
     def look_for_notation(self, name: str, values: pa.Array) -> None:
         """Look for amounts and dates that are texts where that only makes a release less useful."""

@@ -54,6 +54,7 @@ class Domain:
     order: tuple[str, ...] | None = None
     # whether a data steward declared that order; if not, it is that of a frame's categories, or of bins
     is_declared: bool = False
+    ranges: bool = False  # whether the values are ranges into which numbers or dates were put
     # the values that also stand for everything below, or above, them; None where nothing was cut off
     bottom: Any = None
     top: Any = None

@@ -204,7 +204,10 @@ class Intake:
             self.raw[name] = _written_out(self.raw[name])
         self.classes: dict[str, WeightClasses] = {}
         self.incomplete = COMPLETE
+        self.ranges: set[str] = set()  # columns of numbers or dates that were put into ranges
         self.findings = Findings(arrival.written)
+        kinds = {name: _written_out(self.raw[name][:0]).type for name in roles.published}
+        self.findings.look_at_names(arrival.columns, kinds, self._counts)
         self.notices = [*arrival.notices, *roles.notices(arrival.columns)]
         if roles.identifier is None and arrival.kind == "postgres":
             self.notices.append(
@@ -222,6 +225,15 @@ class Intake:
         if weights is None:
             return len(self.raw[name]) if which is None else int(pc.sum(which).as_py() or 0)
         return int((weights if which is None else weights[np.asarray(which.fill_null(False))]).sum())
+
+    def _counts(self, name: str) -> tuple[pa.Array, NDArray[np.int64]]:
+        """The different values of a column that are not missing, and how many rows have each."""
+        values, rows = _written_out(self.raw[name]), self.weights.get(name)
+        if rows is None:
+            found = pc.value_counts(self.raw[name])
+            values, rows = _written_out(found.field("values")), np.asarray(found.field("counts"))
+        there = np.asarray(values.is_valid())
+        return values.filter(pa.array(there)), rows[there]
 
     def respell(self) -> None:
         """Give look-alikes one spelling, where that is asked for; line breaks are looked for before."""
@@ -247,10 +259,22 @@ class Intake:
                 self.raw[name] = self.raw[name].cast(pa.int64())
         for name, limit in bottom.items():
             self.raw[name] = clipped(self.raw[name], name, limit, pc.max_element_wise)
+            self._refuse_crossed(name)
             self.notices.append(f"{name} is bottom-coded: its smallest value means this value or less")
         for name, limit in top.items():
             self.raw[name] = clipped(self.raw[name], name, limit, pc.min_element_wise)
             self.notices.append(f"{name} is top-coded: its largest value means this value or more")
+
+    def _refuse_crossed(self, name: str) -> None:
+        """Refuse a bottom code that leaves nothing below the top code, so that everybody would get one value."""
+        kind, given = self.raw[name].type, (self.options.bottom[name], self.options.top.get(name))
+        bottom, top = (None if limit is None else _bound(name, limit, kind) for limit in given)
+        if top is not None and pc.greater_equal(bottom, top).as_py():
+            raise InputError(
+                f"bottom= of column {name!r} ({given[0]}) must be less than its top= ({given[1]}): values below the "
+                "first become the first, and values above the second become the second, so that everybody would get "
+                "the same value"
+            )
 
     def must_drop(self) -> bool:
         """Apply the one rule for missing values as far as columns go: whether rows with gaps are to be dropped."""
@@ -297,6 +321,8 @@ class Intake:
         for name, builder in self.binning.items():
             if name != self.roles.weight:
                 weights = self.weights.get(name)
+                if kind_of(self.raw[name].type, name) not in ("category", "boolean"):
+                    self.ranges.add(name)
                 self.raw[name], self.orders[name] = builder.bin(self.raw[name], name=name, weights=weights)
         if self.roles.weight is not None:
             self._class_weights(self.roles.weight)
@@ -364,6 +390,8 @@ class Intake:
         )
         if name == self.roles.weight:
             return Column(replace(column.domain, weight=self.classes[name]), column.codes)
+        if name in self.ranges:
+            return Column(replace(column.domain, ranges=True), column.codes)
         if name in self.binning or column.domain.kind in ("category", "boolean"):
             return column
         limits = {"bottom": options.bottom, "top": options.top}
@@ -414,8 +442,11 @@ def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
             "and top= out",
             column=name,
         )
+    return pc.if_else(values.is_null(), values, keep(values, _bound(name, limit, values.type)))
+
+
+def _bound(name: str, limit: Any, kind: pa.DataType) -> pa.Scalar:
     try:
-        bound = pa.scalar(limit).cast(values.type)
+        return pa.scalar(limit).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        raise DomainError(f"the limit for column {name!r} is not of its type, {values.type}", column=name) from None
-    return pc.if_else(values.is_null(), values, keep(values, bound))
+        raise DomainError(f"the limit for column {name!r} is not of its type, {kind}", column=name) from None

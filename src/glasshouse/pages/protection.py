@@ -13,6 +13,7 @@ from glasshouse.errors import GlasshouseError
 from glasshouse.pages.people_without_promise import NOBODY
 from glasshouse.plural import counted
 from glasshouse.principles.principle import Adversary
+from glasshouse.recoding.columns import RANGE
 from glasshouse.recoding.recoding import JOINTLY
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from glasshouse.pages.people_without_promise import LeftOut
     from glasshouse.principles.principle import Principle
-    from glasshouse.release import Guarantee, Recipe
+    from glasshouse.release import Guarantee, PublishedColumn, Recipe
 
 __all__ = ["attacker", "listed", "not_protected", "protected"]
 
@@ -45,7 +46,7 @@ def _protected(recipe: Recipe, guarantee: Guarantee) -> str:
         principle, level = catalog.principle_of(recipe), Adversary(guarantee.adversary)
     except (GlasshouseError, AttributeError, KeyError, TypeError, ValueError):  # another tool, or another version
         return _sentence(guarantee.promise)
-    asked = principle if isinstance(principle, dict) else dict.fromkeys(recipe.sensitive or (_NO_COLUMN,), principle)
+    asked = principle if isinstance(principle, dict) else dict.fromkeys(recipe.sensitive or ("",), principle)
     columns: dict[Principle, list[str]] = {}
     for column, one in asked.items():
         if one.bounds_beliefs and (getattr(one, "bound", None) is None or level is not Adversary.CORRUPTING):
@@ -57,8 +58,12 @@ def _protected(recipe: Recipe, guarantee: Guarantee) -> str:
     )
 
 
-def not_protected(recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBODY) -> str:
+def not_protected(
+    recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBODY, columns: Sequence[PublishedColumn] = ()
+) -> str:
     """Say who is not protected, and what an attacker may learn who knows more than the guarantee allows for.
+
+    The published ``columns`` say which sensitive values are ranges.
 
     >>> import glasshouse as gh
     >>> release = gh.publish(gh.examples.transparent_t1(), principle=gh.LDiversity(ell=2))
@@ -77,7 +82,18 @@ def not_protected(recipe: Recipe, guarantee: Guarantee, left_out: LeftOut = NOBO
     apart = len(recipe.sensitive) > 1 and JOINTLY not in guarantee.promise
     together = f"What {value} reveal together is not limited." if apart else ""
     nothing = left_out.in_words(listed(recipe.sensitive, "or") if recipe.sensitive else _NO_COLUMN)
-    return " ".join(filter(None, [nothing, first, together]))
+    return " ".join(filter(None, [nothing, first, together, _about_ranges(columns)]))
+
+
+def _about_ranges(columns: Sequence[PublishedColumn]) -> str:
+    """Say what is not limited where sensitive values are ranges."""
+    names = [column.name for column in columns if column.role == "sensitive" and column.meaning.startswith(RANGE)]
+    if not names:
+        return ""
+    return (
+        f"The values of {listed(names)} are ranges, and each counts as a value of its own: an attacker may learn a "
+        "wider range that contains several of them."
+    )
 
 
 def attacker(level: Adversary, quasi: Sequence[str], value: str) -> str:

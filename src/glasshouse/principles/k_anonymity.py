@@ -85,7 +85,7 @@ class KAnonymity(Principle):
         return f"every group has at least {self.k:,} records"
 
     def for_person(self, value: str, attacker: str) -> str:
-        """Say what it means for a person.
+        """Say what it means for a person; ``value`` is empty where no sensitive values are published.
 
         >>> KAnonymity(k=5).for_person("disease", "an attacker who knows everybody's age")
         "Everybody looks the same as at least 4 other people, also to an attacker who knows everybody's age. But \
@@ -93,7 +93,7 @@ this does not protect anybody's disease."
         """
         others = f"{self.k - 1:,} other people" if self.k > 2 else "one other person"
         alike = f"Everybody looks the same as at least {others}, also to {attacker}."
-        return f"{alike} But this does not protect anybody's {value}."
+        return f"{alike} But this does not protect anybody's {value}." if value else alike
 
     def holds(self, counts: Counts) -> NDArray[np.bool_]:
         """Judge each group by its size."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_AGAINST",
+    "NOT_WITHOUT_VALUES",
     "SAME",
     "Adversary",
     "Bound",
@@ -638,6 +639,14 @@ NOT_AGAINST = (
     "can infer values with a higher probability than is guaranteed, also of people who are not in the table",
 )
 """What the theorems on attackers who know the algorithm leave open; every claim against such an attacker says it."""
+
+NOT_WITHOUT_VALUES = (
+    "an attacker who knows only some of a person's quasi-identifiers can learn more about the others from the cells of "
+    "the groups that the person may be in",
+    "an attacker may find out that a person is in the table, such as when no more people fit the cells of a group than "
+    "are in it",
+)
+"""What is left open where groups hide people and no sensitive values are published, in place of `NOT_AGAINST`."""
 
 
 @dataclass(frozen=True, kw_only=True)

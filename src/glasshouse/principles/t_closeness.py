@@ -101,7 +101,15 @@ the earth mover's distance, variant equal)"
         "In anybody's group, the values of disease that are more frequent than in the whole table have together a \
 share that is larger by at most 20 percentage points. So an attacker learns little more about a person than what the \
 whole table says."
+        >>> TCloseness(t=0).for_person("disease", "an attacker")
+        "In anybody's group, each value of disease has the same share as in the whole table. So an attacker learns no \
+more about a person than what the whole table says."
         """
+        if not self.t:
+            return (
+                f"In anybody's group, each value of {value} has the same share as in the whole table. So {attacker} "
+                "learns no more about a person than what the whole table says."
+            )
         points = in_percent(self.t).removesuffix(" %")
         close = (
             f"In anybody's group, the values of {value} that are more frequent than in the whole table have together a "

@@ -48,12 +48,16 @@ if TYPE_CHECKING:
     from glasshouse.microdata.taxonomy.taxonomy import BoundTaxonomy
     from glasshouse.recoding.recoding import Recoding
 
-__all__ = ["CARRY", "axis_of", "carried", "cells_of", "check_carry", "published_columns", "told_columns"]
+__all__ = ["CARRY", "RANGE", "axis_of", "carried", "cells_of", "check_carry", "published_columns", "told_columns"]
 
 CARRY: Final = ("cells", "declared")
 "How much of declared taxonomies and orders may be published; the first is the default."
 
 
+RANGE: Final = "a range that counts as one value, so that an attacker may learn a wider range with several of them"
+"""What a sensitive value means that is a range; in place of the words for an exact one."""
+
+_EXACT: Final = "exact value"
 _SET_MEANING: Final = "the set of all values of the person, each once, as a JSON list of texts; null means missing"
 
 
@@ -83,7 +87,6 @@ def told_columns(
 
 def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedColumn]:
     """Describe the columns of the published tables."""
-    shown = recoding.sensitive_meaning()
     return [
         *(
             PublishedColumn(
@@ -101,7 +104,7 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
                 name=c.name,
                 role="sensitive",
                 kind=c.domain.kind,
-                meaning=(shown if c.domain.members is None else _SET_MEANING) + _listing(c.domain),
+                meaning=_sensitive_meaning(c.domain, recoding.sensitive_meaning()) + _listing(c.domain),
                 parts=c.domain.parts or None,
             )
             for c in table.sensitive
@@ -111,6 +114,13 @@ def published_columns(table: Microdata, recoding: Recoding) -> list[PublishedCol
             for name, meaning in recoding.added().items()
         ),
     ]
+
+
+def _sensitive_meaning(domain: Domain, shown: str) -> str:
+    """What a published sensitive value means; ``shown`` says what an exact one does."""
+    if domain.members is not None:
+        return _SET_MEANING
+    return shown.replace(_EXACT, RANGE, 1) if domain.ranges else shown
 
 
 def _limits_of(domain: Domain) -> dict[str, str]:

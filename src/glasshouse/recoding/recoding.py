@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from glasshouse.errors import NotSupported, SchemaError
 from glasshouse.plural import counted
+from glasshouse.principles.principle import NOT_AGAINST, NOT_WITHOUT_VALUES
 from glasshouse.release.layout import PART_ROWS
 from glasshouse.release.release import ONE_ROW_PER_PERSON, Guarantee
 
@@ -190,7 +191,8 @@ class Recoding:
             *([KNOWN_NUMBERS] if requirement.sets else []),
             *([RELATED] if requirement.columns and identified else []),
         ]
-        limits = [*claim.limits, *people, *self.limits()]
+        own = claim.limits if n_sensitive else _without_values(claim)
+        limits = [*own, *people, *self.limits()]
         promise, theorems = claim.promise or requirement.describe(), [claim.theorem, self.theorem()]
         if n_sensitive > 1 and claim.jointly and self.columns_apart:
             promise += JOINTLY
@@ -283,6 +285,11 @@ class Recoding:
             f"the tables of the recoding {self.name!r} cannot be written in parts",
             instead="publish the table as a whole",
         )
+
+
+def _without_values(claim: Claim) -> tuple[str, ...]:
+    """The limits of a claim where no sensitive values are published, so that nobody knows more or less of them."""
+    return (*NOT_WITHOUT_VALUES, *(limit for limit in claim.limits if limit not in NOT_AGAINST))
 
 
 def check_sensitive(table: Microdata, owner: str) -> None:

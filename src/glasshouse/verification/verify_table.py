@@ -22,7 +22,7 @@ from glasshouse.verification.sensitive import SensitiveColumn
 from glasshouse.verification.verification import Achieved, Check, Verification, risk_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -41,6 +41,7 @@ __all__ = [
     "View",
     "check_sensitive",
     "fraction",
+    "joined_counting",
     "roles",
     "thresholds",
     "verify_table",
@@ -163,6 +164,7 @@ def whole(name: str, value: Any, *, least: int = 1) -> int:
     return number
 
 
+_GAPS, _BLANKS = "missing values", "suppressed cells"
 _MOST_TUPLES = 1 << 31  # below it every product of two counts fits into 64 bits
 
 
@@ -284,19 +286,11 @@ def _check_sizes(division: Division, k: int | None) -> list[Check]:
 
 def _counting(columns: Mapping[str, Coded], division: Division, marks: Mapping[str, Sequence[Any]]) -> list[str]:
     """Say how missing values and suppressed cells were counted; ``marks`` says by column what stands in the latter."""
-    gaps = {name: int(column.missing.sum()) for name, column in columns.items()}
     hidden = {name: suppressed_codes(column, marks[name]) for name, column in columns.items()}
-    blanks = {
-        name: int(np.isin(columns[name].codes, codes).sum()) if len(codes) else 0 for name, codes in hidden.items()
-    }
-    lines = ["a group consists of the rows with equal values in all quasi-identifiers; every row counts as one person"]
-    for what, counts, which in (
-        ("missing values", gaps, "those of a column"),
-        ("suppressed cells", blanks, "those that are written alike"),
-    ):
-        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-        each = f"in {listed}; {which} count as one value, which differs from every other value" if listed else "none"
-        lines.append(f"{what}: {each}")
+    lines = [
+        "a group consists of the rows with equal values in all quasi-identifiers; every row counts as one person",
+        *_about_cells(columns, hidden),
+    ]
     entirely = _entirely(division, hidden)
     if entirely:
         lines.append(
@@ -304,6 +298,34 @@ def _counting(columns: Mapping[str, Coded], division: Division, marks: Mapping[s
             "their groups are counted like any other"
         )
     return lines
+
+
+def _about_cells(columns: Mapping[str, Coded], hidden: Mapping[str, Any]) -> list[str]:
+    """How missing values and suppressed cells of columns were counted; ``hidden`` has the codes of the latter."""
+    gaps = {name: int(column.missing.sum()) for name, column in columns.items()}
+    blanks = {
+        name: int(np.isin(columns[name].codes, codes).sum()) if len(codes) else 0 for name, codes in hidden.items()
+    }
+    lines = []
+    for what, counts, which in ((_GAPS, gaps, "those of a column"), (_BLANKS, blanks, "those that are written alike")):
+        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
+        each = f"in {listed}; {which} count as one value, which differs from every other value" if listed else "none"
+        lines.append(f"{what}: {each}")
+    return lines
+
+
+def joined_counting(
+    found: Sequence[Verification], tables: Iterable[pa.Table], views: Sequence[View], quasi: Sequence[str]
+) -> tuple[str, ...]:
+    """How the tables of a release were counted, where each verification saw the columns of one of its views."""
+    columns = {name: table[name] for name in quasi for table in tables if name in table.column_names}
+    columns |= {name: view.table[name] for view in views for name in view.sensitive}
+    coded = {name: encode(name, column) for name, column in columns.items()}
+    hidden = {name: suppressed_codes(column, SUPPRESSED if name in quasi else ()) for name, column in coded.items()}
+    first, *notes = dict.fromkeys(
+        line for one in found for line in one.counting if not line.startswith((f"{_GAPS}: ", f"{_BLANKS}: "))
+    )
+    return (first, *_about_cells(coded, hidden), *notes)
 
 
 def _entirely(division: Division, hidden: Mapping[str, Any]) -> int:

@@ -53,8 +53,8 @@ CASES = {
         file=GOOD.replace("\n2,", "\n1,"),
         options=[*ROLES, "--ell", "2", "--identifier", "id"],
     ),
-    "ell below 2": Case(["ell must be an integer >= 2, got 1"], options=[*ROLES, "--ell", "1"]),
-    "ell not an integer": Case(["integer", "'2.5'"], options=[*ROLES, "--ell", "2.5"]),
+    "ell below 2": Case(["--ell must be a whole number of at least 2, not 1"], options=[*ROLES, "--ell", "1"]),
+    "ell not an integer": Case(["--ell must be a whole number, not 2.5"], options=[*ROLES, "--ell", "2.5"]),
     "ell above the feasible maximum": Case(
         ["4-diversity is not possible for this table", "2 of 6", "largest l that is possible is 3"],
         options=[*ROLES, "--ell", "4"],
@@ -70,7 +70,7 @@ CASES = {
     "a principle on sensitive values without one": Case(
         ["name a sensitive column"], options=["--quasi", "age,sex", "--ell", "2"]
     ),
-    "a share above 1": Case(["suppress", "'2'"], options=[*ROLES, "--ell", "2", "--suppress", "2"]),
+    "a share above 1": Case(["--suppress must be a share", "not 2"], options=[*ROLES, "--ell", "2", "--suppress", "2"]),
     "an unknown builder": Case(
         ["intervals:WIDTH, quantiles:N"], options=[*ROLES, "--ell", "2", "--bin", "age=halves:2"]
     ),

@@ -342,6 +342,9 @@ def test_signs_in_names_and_texts_in_the_wrong_quotes_are_explained() -> None:
     for text in ('sex = "F"', "sex = F", "sex IN (F)", '"F" = sex'):
         with pytest.raises(SchemaError, match="write it in single quotes, 'F'"):
             where(text)
+    for code in ("C34.1", "C34.01", "d.x"):
+        with pytest.raises(SchemaError, match=f"there is no column '{code}': if it is a text, .* quotes, '{code}'"):
+            where(f"sex = {code}")
     with pytest.raises(SchemaError, match="write it in single quotes, 'it''s F'"):
         where('sex = "it\'s F"')
     assert where("sex = 'it''s F'")

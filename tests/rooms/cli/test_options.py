@@ -163,3 +163,10 @@ def test_publish_says_that_everybody_is_in_one_group(tmp_path: Path, monkeypatch
     Path("t.csv").write_text(few + "\n")
     told = run(f"{line} --sensitive disease,pay --ell 3").output
     assert "all 303 people are one group" in " ".join(told.split())
+    assert "such as a smaller l, or publish without" in " ".join(told.split())
+    if "mirror" not in how:
+        rare = "\n".join(["age,sex,disease,pay", *(f"{20 + i % 60},m,{'d' if i else 'rare'},c" for i in range(303))])
+        Path("t.csv").write_text(rare + "\n")
+        told = " ".join(run(f"{line} --sensitive disease --t 0").output.split())
+        assert "ask for less, such as a larger t" in told
+        assert "smaller l" not in told

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import glasshouse as gh
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import not_protected, protected
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PEOPLE = {
     "age": list(range(20, 44)),
@@ -25,7 +30,7 @@ TWO = gh.read(PEOPLE, quasi=["age", "sex"], sensitive=["disease", "drug"])
 def told(table: gh.Microdata, **choices: object) -> tuple[str, str]:
     release = gh.publish(table, **choices)
     given = (release.recipe, release.guarantee, LeftOut.of(release))
-    return protected(*given), not_protected(*given)
+    return protected(*given), not_protected(*given, release.columns)
 
 
 def test_a_method_that_an_attacker_may_know_says_so_and_what_more_knowledge_gives() -> None:
@@ -45,6 +50,36 @@ def test_groups_alone_protect_no_value_and_say_so() -> None:
     kept, _ = told(ONE, principle="4-anonymity")
     assert "at least 3 other people" in kept
     assert "does not protect anybody's disease" in kept
+
+
+def test_without_sensitive_columns_nothing_is_said_of_their_values() -> None:
+    table = gh.read(PEOPLE, quasi=["age", "sex"])
+    kept, left = told(table, principle="4-anonymity")
+    assert "at least 3 other people" in kept
+    assert "sensitive" not in kept + left
+    assert left.startswith("An attacker who knows only some of a person's quasi-identifiers can learn more")
+    release = gh.publish(table, principle="4-anonymity")
+    assert "find out that a person is in the table" in " ".join(release.guarantee.limits)
+    assert not any("some people's sensitive values" in limit for limit in release.guarantee.limits)
+    assert gh.verify(release).holds
+
+
+@pytest.mark.parametrize("recoding", ["angel", "boxes", "anatomy"])
+def test_a_sensitive_column_of_ranges_is_told_as_one(recoding: str, tmp_path: Path) -> None:
+    salaries = {**PEOPLE, "salary": [i % 12 for i in range(24)]}
+    read = partial(gh.read, salaries, quasi=["age", "sex"], sensitive="salary")
+    table = read(bins={"salary": "intervals:2"})
+    _, left = told(table, principle="2-diversity", recoding=recoding)
+    assert "The values of salary are ranges, and each counts as a value of its own" in left
+    gh.publish(table, principle="2-diversity", recoding=recoding, out=tmp_path / "out")
+    loaded = gh.load(tmp_path / "out" / "release")
+    (meaning,) = (column.meaning for column in loaded.columns if column.name == "salary")
+    assert meaning.startswith("a range that counts as one value")
+    assert meaning in (tmp_path / "out" / "release" / "README.md").read_text()
+    assert "exact value" not in meaning
+    assert gh.verify(loaded).holds
+    _, left = told(read(categorical=["salary"]), principle="2-diversity", recoding=recoding)
+    assert "ranges" not in left
 
 
 @pytest.mark.parametrize("recoding", ["angel", "boxes"])

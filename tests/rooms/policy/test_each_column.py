@@ -108,7 +108,7 @@ def test_an_option_without_a_column_is_given_once() -> None:
         ("--ell ilness=3 --ell drug=2", "'ilness' is not a sensitive column"),
         ("--t diseas=0.1 --ell 2", "'diseas' is not a sensitive column: did you mean 'disease'?"),
         ("--t 0.1 --distance disease=near", "'near' is not one of 'equal', 'ordered', 'hierarchical'"),
-        ("--ell disease=x --ell drug=2 --ell smoker=2", "--ell: its value must be an integer"),
+        ("--ell disease=x --ell drug=2 --ell smoker=2", "--ell must be a whole number, not x"),
     ],
 )
 def test_what_is_left_open_or_wrong_is_said(options: str, words: str) -> None:

@@ -247,6 +247,24 @@ def test_a_star_among_sensitive_values_is_not_counted_as_suppressed(recoding: An
     assert "suppressed cells: none" in gh.verify(release).counting
 
 
+@pytest.mark.parametrize("recoding", [gh.Anatomy(), gh.Angel()])
+def test_missing_values_are_counted_in_every_table_of_a_release(recoding: Any) -> None:
+    given = {
+        "age": [20 + i % 40 if i % 30 else None for i in range(90)],
+        "ill": [f"ill {i % 5}" for i in range(90)],
+        "drug": [f"drug {i % 4}" if i % 6 else None for i in range(90)],
+    }
+    table = gh.read(given, quasi=["age"], sensitive=["ill", "drug"], missing="category")
+    release = gh.publish(table, principle=gh.LDiversity(ell=2), recoding=recoding)
+    assert len(release.tables) == 3
+
+    found = gh.verify(release)
+    (said,) = (line for line in found.counting if line.startswith("missing values"))
+    assert "drug (15)" in said
+    assert ("age (3)" in said) == isinstance(recoding, gh.Anatomy)  # ANGEL hides them in cells
+    assert len(set(found.counting)) == len(found.counting)
+
+
 def test_buckets_below_k_are_noticed() -> None:
     release = of_kind("angel")
     larger = replace(release.recipe, recoding={**release.recipe.recoding, "k": 30})

@@ -412,7 +412,7 @@ class _Reader:
         """Refuse to compare two columns; a text that lacks single quotes looks like one."""
         unknown = [node for node in nodes if not self._is_known(node)]
         if len(unknown) == 1:
-            name = unknown[0].name
+            name = ".".join(part.name for part in unknown[0].parts)  # a text with points in it looks like a table's
             quoted = name.replace("'", "''")
             return SchemaError(
                 f"there is no column {name!r}: if it is a text, write it in single quotes, '{quoted}'", column=name

@@ -322,6 +322,10 @@ def inspected(opened: Source, sensitive: str | None = None, roles: Mapping[str, 
 def _findings(opened: Source, measured: Sequence[Measured], reports: Sequence[ColumnReport]) -> Findings:
     """Look at the texts of every column as `read` would, with the suggested roles."""
     findings = Findings(opened.written)
+    domains = {m.report.name: m.column.domain.values for m in measured}
+    rows = {m.report.name: m.column.rows[: len(domains[m.report.name])] for m in measured}
+    kinds = {name: values.type for name, values in domains.items()}
+    findings.look_at_names(opened.columns, kinds, lambda name: (domains[name], rows[name]))
     for m, report in zip(measured, reports, strict=True):
         domain = m.column.domain
         if report.role == "leave out":

@@ -69,7 +69,20 @@ _FOREIGN = {
     b"\x89HDF": "an HDF5 file: save the table as Parquet or CSV, which pandas can do",
     b"%PDF": "a PDF: save the table as CSV",
 }
+_IF_PEOPLE = ". If its first line is a person, write a line with the names of the columns above it"
 _TEXT_SUFFIXES = {"", ".csv", ".tsv", ".psv", ".tab", ".txt", ".dat", ".data"}
+_BINARY_SUFFIXES = {
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls"), "a workbook"),
+    **dict.fromkeys((".parquet", ".pq"), "a Parquet file"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "an Arrow file"),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "a database of SQLite"),
+    ".dta": "a file of Stata",
+    ".duckdb": "a database of DuckDB",
+    ".orc": "an ORC file",
+    ".sas7bdat": "a file of SAS",
+    ".sav": "a file of SPSS",
+    ".zip": "a zip archive",
+}
 _ADDRESS = re.compile(r"[\w+.-]{2,}:/")  # with two strokes, of which a path keeps one
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
 
@@ -214,7 +227,7 @@ def check_column_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     nameless = [place for place, name in enumerate(names) if not name.strip()]
     if nameless and (nameless[-1] or len(names) == 1):
         raise SchemaError(
-            f"column {nameless[-1] + 1:,} of {source} has no name: give it one", column=names[nameless[-1]]
+            f"column {nameless[-1] + 1:,} of {source} has no name: give it one{_IF_PEOPLE}", column=names[nameless[-1]]
         )
     unwritable = [place for place, name in enumerate(names, start=1) if not is_unicode(name)]
     if unwritable:
@@ -223,7 +236,7 @@ def check_column_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     if twice is not None:
         raise SchemaError(
             f"{source} has {twice[1]:,} columns named {twice[0]!r}: rename them, because each column needs its own "
-            "name",
+            f"name{_IF_PEOPLE}",
             column=twice[0],
         )
     if not nameless:
@@ -463,16 +476,29 @@ def refuse_foreign(
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise SourceError(f"{path} is {what}", source=path)
-    if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
-        raise SourceError(
-            f"{path} is neither Parquet nor Arrow IPC nor text: pass {_ACCEPTED}. (If it is text in UTF-16, pass "
-            "encoding='utf-16-le' or 'utf-16-be'.)",
-            source=path,
-        )
     suffixes = [suffix.lower() for suffix in (member or path).suffixes]
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
+    named = _BINARY_SUFFIXES.get(last)
+    if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
+        if named is not None:
+            raise SourceError(
+                f"{path} is damaged, or is not {named}, though it is named like one: copy it again, or open it with "
+                "the program that wrote it and save the table as CSV",
+                source=path,
+            )
+        raise SourceError(
+            f"{path} is in no format that is read, or is damaged: save the table as CSV, Parquet or a workbook "
+            "(.xlsx). If it is text in UTF-16, pass encoding='utf-16-le' or encoding='utf-16-be'",
+            source=path,
+        )
     if last in (".json", ".jsonl", ".ndjson") and delimiter is None:
         raise SourceError(f"{path} is JSON, which is not read: save the table as CSV or Parquet", source=path)
+    if named is not None and delimiter is None:
+        raise SourceError(
+            f"{path} is named like {named}, but it is a text file: if it is a table, rename it so that its name ends "
+            "in .csv, or say what separates its fields (delimiter=)",
+            source=path,
+        )
     if last not in _TEXT_SUFFIXES and delimiter is None:
         raise SourceError(
             f"{path} is a text file, but its name does not end like that of a table (such as .csv): if it is a table, "
