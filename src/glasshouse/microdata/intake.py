@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
 
+_MOST = 2**63  # integers are smaller
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -107,7 +109,7 @@ class Options:
                     column=name,
                 )
         for option in ("ordered", "taxonomies", "bins", "categorical"):
-            roles.check_option(option, getattr(self, option))
+            roles.check_option(option, getattr(self, option), columns)
         for name in self.taxonomies:
             if name in self.ordered:
                 raise SchemaError(
@@ -124,9 +126,9 @@ class Options:
                     "classes it is put",
                     column=roles.weight,
                 )
-        roles.check_option("normalise", self.normalise, roles.columns)
-        roles.check_option("bottom", self.bottom, roles.quasi)
-        roles.check_option("top", self.top, roles.quasi)
+        roles.check_option("normalise", self.normalise, columns, roles.columns)
+        roles.check_option("bottom", self.bottom, columns, roles.quasi)
+        roles.check_option("top", self.top, columns, roles.quasi)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -425,8 +427,17 @@ def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
             "and top= out",
             column=name,
         )
+    if isinstance(limit, int | float) and not pa.types.is_floating(values.type) and abs(limit) >= _MOST:
+        raise _beyond(name, limit)
     try:
         bound = pa.scalar(limit).cast(values.type)
+    except OverflowError:
+        raise _beyond(name, limit) from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DomainError(f"the limit for column {name!r} is not of its type, {values.type}", column=name) from None
     return pc.if_else(values.is_null(), values, keep(values, bound))
+
+
+def _beyond(name: str, limit: Any) -> DomainError:
+    words = "too large" if limit > 0 else "too small"
+    return DomainError(f"the limit for column {name!r} is {words}: give one that lies among the values", column=name)

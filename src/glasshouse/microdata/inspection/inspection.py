@@ -250,7 +250,9 @@ def inspect(
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
-    open_with = partial(open_source, source, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    needed = {*(roles or {}), *([] if sensitive is None else [sensitive])}
+    how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "table": table, "query": query}
+    open_with = partial(open_source, source, needed=needed, **how)
     opened = open_with(decimal=decimal or ".")
     again = not (isinstance(source, str) and source == STANDARD_INPUT)  # which can be read only once
     if decimal is None and again and _writes_commas(opened):

@@ -552,7 +552,10 @@ def _ragged(file: Delimited) -> SourceError:
 
 def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
-        yield f"no delimiter was found in {file.path.name}: it is read as a single column"
+        yield (
+            f"no delimiter was found in {file.path.name}, so it is read as a single column: if something separates its "
+            "fields, say what (delimiter=)"
+        )
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
         yield f"the fields of {file.path.name} are taken to be separated by {DELIMITERS[detected]}"
 

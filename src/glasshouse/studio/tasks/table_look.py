@@ -38,7 +38,7 @@ def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
     from glasshouse.microdata.inspection.inspection import inspected
     from glasshouse.microdata.reading.sources import open_source
 
-    opened = open_source(file, **{name: value for name, value in how.items() if value is not None})
+    opened = open_source(file, needed=(), **{name: value for name, value in how.items() if value is not None})
     columns, rows = opened.table.num_columns, opened.table.num_rows
     tell.progress(f"Looking at {counted(columns, 'column')} of {counted(rows, 'row')}", 1, 3)
     report = inspected(opened)
