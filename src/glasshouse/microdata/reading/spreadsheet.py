@@ -96,10 +96,8 @@ def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) 
         numbers.append(number)
         _refuse_nameless(path, number, row, header)
         for column, place in zip(values, places, strict=True):
-            cell = row[place] if place < len(row) else None
-            value = None if cell is None else cell.value
-            if value is not None and getattr(cell, "data_type", None) == _ERROR:
-                value, n_errors = None, n_errors + 1
+            value, is_error = _value(row, place)
+            n_errors += is_error
             column.append(value)
     if not header:
         choose(header)
@@ -112,6 +110,14 @@ def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) 
     columns = {name: _column(path, name, column, numbers) for name, column in zip(chosen, values, strict=True)}
     notices = [f"cells that show an error of the spreadsheet, which count as missing: {n_errors:,}"] if n_errors else []
     return pa.table(columns), (*notices, *([empty_rows(path, n_empty)] if n_empty else []))
+
+
+def _value(row: Sequence[Any], place: int) -> tuple[Any, bool]:
+    """The value of a cell, and whether it shows an error, which is missing."""
+    cell = row[place] if place < len(row) else None
+    value = None if cell is None else cell.value
+    is_error = value is not None and getattr(cell, "data_type", None) == _ERROR
+    return (None if is_error else value), is_error
 
 
 def _refuse_nameless(path: Path, number: int, row: Sequence[Any], header: Sequence[str]) -> None:
