@@ -86,8 +86,10 @@ def whole(value: object) -> int:
     return number
 
 
-def is_bounded(data: Any) -> bool:
+def is_bounded(data: Any, *, finite: bool = True) -> bool:
     """Whether plain data are shallow, have few enough entries, and hold no number with too many digits.
+
+    Nor do they hold numbers that are not finite, unless ``finite`` is false.
 
     >>> is_bounded({"name": "refined", "coarse": {"name": "mirror"}}), is_bounded([[[[]]]] * 200_000), is_bounded(1e999)
     (True, False, False)
@@ -95,7 +97,7 @@ def is_bounded(data: Any) -> bool:
     waiting, n_items = [(data, 0)], 0
     while waiting:
         value, depth = waiting.pop()
-        if isinstance(value, float) and not math.isfinite(value):
+        if finite and isinstance(value, float) and not math.isfinite(value):
             return False
         if isinstance(value, int) and abs(value) > _LARGEST:
             return False

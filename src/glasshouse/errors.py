@@ -287,8 +287,9 @@ class GuaranteeBroken(GlasshouseError):
 class MissingExtra(GlasshouseError, ImportError):
     """An optional package is needed and not installed."""
 
-    def __init__(self, what: str, *, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package: pip install 'glasshouse[{extra}]'")
+    def __init__(self, what: str, *, extra: str, package: str = "") -> None:
+        wanted = package or f"'glasshouse[{extra}]'"  # drivers of databases are in no extra
+        super().__init__(f"{what} needs an optional package: pip install {wanted}")
         self.extra = extra
 
 

@@ -176,7 +176,8 @@ def _fail_unexpectedly(error: Exception, *, told: bool) -> NoReturn:
         )
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
-        fail(f"{error.strerror or 'the operating system refused'}{where}", FAILED)
+        written = "".join(f"; {note}" for note in notes_of(error))
+        fail(f"{error.strerror or 'the operating system refused'}{where}{written}", FAILED)
     fail(
         f"Glasshouse has a fault ({type(error).__name__}): please report it, with the output of the same command with "
         "--verbose",

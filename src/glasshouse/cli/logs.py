@@ -56,9 +56,17 @@ def _opened(name: str, stack: contextlib.ExitStack) -> IO[str] | None:
     if name == "-":
         return None
     try:
-        return stack.enter_context(open(name, "a", encoding="utf-8"))  # noqa: PTH123
+        file = open(name, "a", encoding="utf-8")  # noqa: PTH123, SIM115
     except (OSError, ValueError):
         raise OutputError(f"--log-json: the file {name} cannot be written: check the path", path=name) from None
+    stack.callback(_close, file)
+    return file
+
+
+def _close(file: IO[str]) -> None:
+    """Close a file of which every line was written already, or was refused."""
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
@@ -91,5 +99,8 @@ class _Objects(logging.Handler):
         if self._file is None:
             say(line, err=True)
         else:
-            self._file.write(line + "\n")
-            self._file.flush()  # so that it can be read while the work goes on
+            try:
+                self._file.write(line + "\n")
+                self._file.flush()  # so that it can be read while the work goes on
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, f"the log {self._file.name}") from None

@@ -124,8 +124,13 @@ def _write(text: str, *, err: bool, bold: bool = False, colour: str | None = Non
     shown = _encoded(text, stream)
     if (bold or colour) and _has_colours(stream):
         shown = click.style(shown, fg=colour, bold=bold or None)
-    stream.write(shown)
-    stream.flush()
+    try:
+        stream.write(shown)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "the error stream" if err else "the standard output") from None
 
 
 def _encoded(text: str, stream: Any) -> str:

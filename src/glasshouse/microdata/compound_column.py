@@ -35,7 +35,7 @@ def check_together(together: Sequence[Sequence[str]], roles: Roles, columns: Seq
     """Refuse columns that cannot be published as one: there must be several, all sensitive, each in one compound."""
     taken: set[str] = set()
     for names in together:
-        roles.check_option("together", names, roles.sensitive)
+        roles.check_option("together", names, columns, roles.sensitive)
         if len(names) < 2:
             raise SchemaError(f"together: {', '.join(names)} is only one column: name at least two columns to combine")
         for name in names:

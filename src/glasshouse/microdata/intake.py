@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrival", "Identifiers", "Intake", "Options", "clipped"]
 
+_MOST = 2**63  # integers are smaller
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -109,7 +111,7 @@ class Options:
                     column=name,
                 )
         for option in ("ordered", "taxonomies", "bins", "categorical"):
-            roles.check_option(option, getattr(self, option))
+            roles.check_option(option, getattr(self, option), columns)
         for name in self.taxonomies:
             if name in self.ordered:
                 raise SchemaError(
@@ -126,9 +128,9 @@ class Options:
                     "classes it is put",
                     column=roles.weight,
                 )
-        roles.check_option("normalise", self.normalise, roles.columns)
-        roles.check_option("bottom", self.bottom, roles.quasi)
-        roles.check_option("top", self.top, roles.quasi)
+        roles.check_option("normalise", self.normalise, columns, roles.columns)
+        roles.check_option("bottom", self.bottom, columns, roles.quasi)
+        roles.check_option("top", self.top, columns, roles.quasi)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,6 +277,21 @@ class Intake:
                 "first become the first, and values above the second become the second, so that everybody would get "
                 "the same value"
             )
+
+    @property
+    def n_empty(self) -> int:
+        """How many rows have a value in no published column, where all rows are at hand."""
+        gaps = [self.raw[name] for name in self.roles.published]
+        if not all(values.null_count for values in gaps):
+            return 0
+        return int(np.logical_and.reduce([np.asarray(values.is_null()) for values in gaps]).sum())
+
+    def tell_empty(self, n_rows: int) -> None:
+        """Say how many rows have a value in no published column, though they count as people."""
+        if n_rows:
+            one, many = "row has no value in any published column", "rows have no value in any published column"
+            told = counted(n_rows, f"{one}, and counts as a person", f"{many}, and each counts as a person")
+            self.notices.append(f"{told}: remove those rows that stand for nobody")
 
     def must_drop(self) -> bool:
         """Apply the one rule for missing values as far as columns go: whether rows with gaps are to be dropped."""
@@ -446,7 +463,16 @@ def clipped(values: pa.Array, name: str, limit: Any, keep: Any) -> pa.Array:
 
 
 def _bound(name: str, limit: Any, kind: pa.DataType) -> pa.Scalar:
+    if isinstance(limit, int | float) and not pa.types.is_floating(kind) and abs(limit) >= _MOST:
+        raise _beyond(name, limit)
     try:
         return pa.scalar(limit).cast(kind)
+    except OverflowError:
+        raise _beyond(name, limit) from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DomainError(f"the limit for column {name!r} is not of its type, {kind}", column=name) from None
+
+
+def _beyond(name: str, limit: Any) -> DomainError:
+    words = "too large" if limit > 0 else "too small"
+    return DomainError(f"the limit for column {name!r} is {words}: give one that lies among the values", column=name)

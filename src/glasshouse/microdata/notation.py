@@ -27,7 +27,9 @@ __all__ = ["HOW_AMOUNTS_ARE_WRITTEN", "HOW_DATES_ARE_WRITTEN", "count_amounts", 
 HOW_AMOUNTS_ARE_WRITTEN = "write plain numbers, as in 1234.50"
 """What to do about amounts that are read as texts."""
 
-HOW_DATES_ARE_WRITTEN = "write each date as in 1980-12-31"
+HOW_DATES_ARE_WRITTEN = (
+    "write each date as in 1980-12-31 (in a text file), or convert the column to a date type (in any other source)"
+)
 """What to do about dates that are read as texts."""
 
 _SHARE = 0.9  # of the different values are written so

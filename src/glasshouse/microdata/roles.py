@@ -94,15 +94,30 @@ class Roles:
         """Refuse a role of a column that the table does not have."""
         there = set(columns)
         for name, role in self._words():
+            if name not in there and len(columns) == 1 and name in columns[0]:
+                raise SchemaError(
+                    f"there is no column {name!r}, because the table has a single one, {columns[0]!r}: say what "
+                    "separates its fields (delimiter=)",
+                    column=name,
+                )
             if name not in there:
                 raise SchemaError.unknown(name, columns, role=role)
 
-    def check_option(self, option: str, named: Iterable[str], allowed: Sequence[str] | None = None) -> None:
-        """Refuse an option for columns other than the allowed ones: by default the published columns."""
+    def check_option(
+        self, option: str, named: Iterable[str], columns: Sequence[str], allowed: Sequence[str] | None = None
+    ) -> None:
+        """Refuse an option for ``columns`` of the table but the allowed ones: by default those that are published."""
         allowed = self.published if allowed is None else allowed
+        words = dict(self._words())
         for name in named:
-            if name not in allowed:
+            if name in allowed:
+                continue
+            if name not in columns:
                 raise SchemaError.unknown(name, allowed, role=option)
+            way = f"leave {option}= out for it, which can be given for {', '.join(allowed) or 'no column'}"
+            if name not in words:
+                raise SchemaError(f"column {name!r} has no role: give it one, or {way}", column=name)
+            raise SchemaError(f"column {name!r} is {words[name]}: {way}", column=name)
 
     def check_repeated(self, repeated: Repeated) -> None:
         """Refuse an unknown word for people with several rows, and several rows without an identifier."""

@@ -232,6 +232,7 @@ def read(
     intake.drop()
     intake.sample(random or Source.secure())
     intake.bin()
+    intake.tell_empty(intake.n_empty)
     quasi_columns, sensitive_columns = intake.coded()
     rows = Microdata(
         quasi=quasi_columns,

@@ -6,6 +6,7 @@ Files are small and shallow, or refused.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from bisect import bisect_left
@@ -25,6 +26,8 @@ __all__ = ["SUFFIXES", "Document", "parsed", "read_document"]
 SUFFIXES = (".toml", ".yaml", ".yml")
 """How files are called that are taken for policies; those in YAML are told to be written in TOML."""
 _MOST_BYTES = 1 << 20
+_MOST_SHOWN = 120  # characters of a key
+_TWICE = re.compile("Cannot (declare .* twice|overwrite a value)", re.DOTALL)  # as the parser says it
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 Place = tuple[int, int]
@@ -96,17 +99,49 @@ def parsed(path: Path, text: str) -> Document:
         problem, _, where = str(error).rpartition(" (at ")
         found = re.fullmatch(r"line (\d+), column (\d+)\)", where)
         line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, 1)
+        if _TWICE.match(problem):
+            problem, (line, column) = _set_twice(text, (line, column))
         raise PolicyError(_short(problem or str(error)), path=path, line=line, column=column) from None
     except ValueError:  # a number of thousands of digits
         raise PolicyError(
             ("this file does not follow the rules of TOML, the format of a policy: correct the file"), path=path
         ) from None
-    if not is_bounded(data):
+    if not is_bounded(data, finite=False):
         raise PolicyError(
             (f"sections or lists are nested too deeply, or a number has more than {MOST_DIGITS} digits: correct them"),
             path=path,
         )
-    return Document(path=path, data=data, places=dict(_places(text)))
+    document = Document(path=path, data=data, places=dict(_places(text)))
+    for keys, number in _not_finite(data):
+        named = visible(".".join(keys))[:_MOST_SHOWN]
+        document.refuse(keys, f"{named} is not a finite number ({number}): give a number, or leave it out")
+    return document
+
+
+def _not_finite(data: Mapping[str, Any]) -> Iterator[tuple[Keys, float]]:
+    """The numbers without an end, or that are none, and the keys that lead to them."""
+    waiting: list[tuple[Keys, Any]] = [((), data)]
+    while waiting:
+        keys, value = waiting.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            yield keys, value
+        if isinstance(value, dict):
+            waiting += [((*keys, key), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(keys, inner) for inner in value]
+
+
+def _set_twice(text: str, place: Place) -> tuple[str, Place]:
+    """What to say of the last key or section up to a place, which was there before; and where it begins."""
+    lines = text.split("\n")
+    parsed = "\n".join((*lines[: place[0] - 1], lines[place[0] - 1][: place[1] - 1]))
+    *before, (keys, begins) = _places(parsed)
+    name = visible(".".join(keys))[:_MOST_SHOWN]
+    is_there = keys in dict(before)
+    if is_there and lines[begins[0] - 1][begins[1] - 1 :].startswith("["):
+        return f"the section [{name}] is there twice: put all of its settings below one heading", begins
+    inside = "" if is_there else ", or a key in it is"
+    return f"{name} is set twice{inside}: keep one of them", begins
 
 
 def _short(problem: str) -> str:

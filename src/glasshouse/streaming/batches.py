@@ -58,7 +58,7 @@ class Stream(ABC):
     def batches(
         self, columns: Sequence[str], quotes: Quotes | None = None, *, n_rows: int = 0
     ) -> Iterator[dict[str, pa.Array]]:
-        """Read the columns from front to back; ``quotes`` gets to see the bytes of text as they are read.
+        """Read the columns from front to back; ``quotes`` scans text as it is read, and leaves empty records out.
 
         A batch has as many rows as serves reading well, or ``n_rows`` if that is more and the file can be so read.
         """
@@ -287,7 +287,7 @@ class DelimitedStream(FileStream):
         self, columns: Sequence[str], quotes: Quotes | None = None, *, n_rows: int = 0
     ) -> Iterator[dict[str, pa.Array]]:
         """Read the columns from front to back; `UnicodeError` if the encoding is not the assumed one."""
-        options = self.file.options(columns=columns, as_text=columns)
+        options = self.file.options(columns=columns, as_text=columns, scanned=quotes is not None)
         options["read_options"].block_size = max(_BLOCK, _ROW * n_rows)
         with delimited.translated_errors(self.file):
             reader = arrow_csv.open_csv(self.file.open(quotes), **options)

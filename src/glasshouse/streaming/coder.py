@@ -101,6 +101,7 @@ class Coder:
             self._tell("reading", n_read, stream.n_rows or 0)
         self._check_stamp()
         written, about_quotes = stream.written(quotes)
+        self._has_empty_rows = quotes is not None and quotes.n_empty > 0
         if not n_read:
             raise stream.no_rows()
         if witnesses is not None:
@@ -308,7 +309,8 @@ class Coder:
         widest = max(len(vocabulary.values) for vocabulary in self._vocabularies.values())
         n_read = 0
         try:
-            for batch in self.stream.batches([*columns, *self._weighed], n_rows=min(widest, _MOST_ROWS)):
+            quotes = self.stream.quotes() if self._has_empty_rows else None
+            for batch in self.stream.batches([*columns, *self._weighed], quotes, n_rows=min(widest, _MOST_ROWS)):
                 stands_for = self._taken(batch)
                 n_read += len(batch[columns[0]])
                 yield batch, stands_for

@@ -251,6 +251,8 @@ def _counted(
         expected = np.bincount(column.codes, intake.weights[column.name], minlength=column.domain.size)
         if not np.array_equal(np.bincount(own, counts, minlength=column.domain.size), expected):
             raise coder.stream.changed()
+    gaps = [own == column.domain.missing_code for column, own in zip((*quasi, *sensitive), found, strict=True)]
+    intake.tell_empty(int(counts[np.logical_and.reduce(gaps)].sum()))
 
     columns = [Column(column.domain, own) for column, own in zip((*quasi, *sensitive), found, strict=True)]
     table = Microdata(

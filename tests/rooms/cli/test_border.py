@@ -196,6 +196,21 @@ def test_a_full_disk_is_told_in_one_line(line: list[str], place: Path) -> None:
     assert result.returncode == 3
     assert result.stderr.startswith(b"error: ")
     assert result.stderr.count(b"\n") == 1
+    assert line == ["--help"] or result.stderr == b"error: No space left on device: the standard output\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_output_says_what_was_written_and_a_full_log_is_named(place: Path) -> None:
+    (place / "ages.csv").write_text("age\n" + "30\n41\n" * 10)
+    publish = f"{sys.executable} -m glasshouse publish ages.csv --quasi age --k 2 --out"
+    for line, told in (
+        ("o1 > /dev/full", "No space left on device: the standard output; o1 was written completely before this"),
+        ("o2 --log-json /dev/full", "No space left on device: the log /dev/full"),
+    ):
+        result = subprocess.run(f"{publish} {line}", shell=True, cwd=place, capture_output=True, text=True, timeout=120)
+        assert result.returncode == 3
+        assert f"error: {told}" in result.stderr
+    assert (place / "o1" / "release").is_dir()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closed streams and limits are POSIX")

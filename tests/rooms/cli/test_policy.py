@@ -319,7 +319,7 @@ WRONG = {
     "a value in place of a table": ("roles = 3\n", 1, 1, "roles must be a section"),
     "a column without a table": ("[columns]\nage = 3\n", 2, 1, "[columns.age]"),
     "syntax": ("[roles]\nquasi = [\n", 3, 1, "invalid value"),
-    "a key twice": ("[roles]\nidentifier = 'a'\nidentifier = 'b'\n", 3, 17, "overwrite"),
+    "a key twice": ("[roles]\nidentifier = 'a'\nidentifier = 'b'\n", 3, 1, "roles.identifier is set twice"),
     "after a long string": ('[source]\nfile = """\na = 1\n[x]\n"""\nfoo = 1\n', 6, 1, "no setting 'foo'"),
     "after an array": ("[roles]\nquasi = [ # ]\n  \"a]\",\n  'b'\n]\nfoo = 1\n", 6, 1, "no setting 'foo'"),
     "after quotes": ('[columns."a.b \\"c\\""]\ntop = "x"\n', 2, 1, "top must be a number or a date"),
@@ -344,6 +344,24 @@ def test_a_suggestion_and_the_key_are_at_hand(tmp_path: Path) -> None:
     error = refusal(tmp_path, '[roles]\nquazi = ["age"]\n')
 
     assert (error.key, error.suggestion) == ("roles.quazi", "quasi")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[principle]\nt = nan\n", "line 2, column 1: principle.t is not a finite number (nan): give a number"),
+        ("[columns.age]\nbottom = 1\ntop = 1e400\n", "line 3, column 1: columns.age.top is not a finite number (inf)"),
+        ("[principle]\nell = 2\n\n  ell = 3 # more\n", "line 4, column 3: principle.ell is set twice: keep one"),
+        ("[roles]\nquasi = []\nquasi = [\n 'a\u2028']\n", "line 3, column 1: roles.quasi is set twice: keep one"),
+        (
+            "[principle]\nell = 2\n[roles]\n[principle]\n",
+            "line 4, column 1: the section [principle] is there twice: put",
+        ),
+        ("ell = 2\n[ell.x]\n", "ell.x is set twice, or a key in it is: keep one"),
+    ],
+)
+def test_the_key_is_named_that_is_set_twice_or_to_no_number(content: str, says: str, tmp_path: Path) -> None:
+    assert says in str(refusal(tmp_path, content))
 
 
 @pytest.mark.parametrize("name", ["policy.yaml", "policy.yml"])

@@ -336,6 +336,34 @@ def test_the_first_row_of_a_sheet_with_another_type_is_named(tmp_path: Path) -> 
     assert content(path, columns=["sex"]) == {"sex": ["f", "m", "f", "f"]}
 
 
+def test_rows_of_a_sheet_that_are_empty_in_every_column_are_nobody(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex"], [30, "f"], [None, None], ["", ""], [None, "m"], ["", None])
+    opened = open_source(path)
+    assert opened.table.to_pydict() == {"age": [30, None], "sex": ["f", "m"]}
+    assert opened.notices == ("2 rows of a.xlsx are empty in every column and are left out",)
+
+
+def test_merged_cells_of_a_sheet_are_told_from_empty_ones(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [["age", "ward", "note"], [30, "A"], [31, None], [32, "B"], [33, None, "x"], [None, None, "Seen"]]:
+        book.active.append(row)
+    for cells in ("B2:B3", "B4:B5"):
+        book.active.merge_cells(cells)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(gh.DomainError, match=r"has merged cells \(B2:B3, B4:B5\), .*: unmerge them"):
+        open_source(tmp_path / "a.xlsx")
+    assert content(tmp_path / "a.xlsx", columns=["age"]) == {"age": [30, 31, 32, 33, None]}
+
+
+def test_formulas_that_no_program_has_computed_are_told_from_empty_cells(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", ["age", "sex"], [30, "f"], ["=A2+1", "m"])
+    with pytest.raises(gh.DomainError, match=r"'age' of .* has formulas without results, first in A3: open the workb"):
+        open_source(path)
+    assert content(path, columns=["sex"]) == {"sex": ["f", "m"]}
+
+
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "people.csv"])
 def test_damaged_files_are_refused_by_their_name(tmp_path: Path, name: str) -> None:
     WRITERS[name](tmp_path / name)

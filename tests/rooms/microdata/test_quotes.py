@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,6 +55,32 @@ def slowly(text: str, delimiter: str, n_columns: int) -> tuple[int | None, dict[
     return None, found, astray
 
 
+def blanked_slowly(text: str, delimiter: str, n_columns: int) -> tuple[str, int]:
+    """The text with blank lines for records of empty fields, the first line aside, and how many they are."""
+    records, at, begins, field_starts = [], 0, 0, True
+    while at < len(text):
+        if text[at] == '"' and field_starts:
+            at += 1
+            while at < len(text) and (text[at] != '"' or text[at + 1 : at + 2] == '"'):
+                at += 2 if text[at] == '"' else 1
+            at += 1
+            field_starts = False
+            continue
+        if text[at] in "\r\n":
+            records += [text[begins:at], text[at]]
+            begins = at + 1
+        field_starts = text[at] in (delimiter, "\r", "\n")
+        at += 1
+    records.append(text[begins:])
+    n_empty = 0
+    for place, record in enumerate(records):
+        fields = record.split(delimiter)
+        if place and record and len(fields) == n_columns and set(fields) <= {"", '""'}:
+            records[place] = ""
+            n_empty += 1
+    return "".join(records), n_empty
+
+
 def watched(content: bytes, pieces: list[int], **how: object) -> Quotes:
     quotes = Quotes(**how)  # type: ignore[arg-type]
     at = 0
@@ -78,6 +106,26 @@ def test_findings_do_not_depend_on_how_the_text_is_cut(
     whole = "".join(text)
     quotes = watched(whole.encode(encoding), pieces, delimiter=",", n_columns=n_columns, encoding=encoding)
     assert (quotes.open_line, quotes.breaks, quotes.n_astray) == slowly(whole, ",", n_columns)
+
+
+@settings(max_examples=examples(1200), deadline=None)
+@given(
+    text=st.lists(st.sampled_from(['"', '""', '"",""', ",", ",,", ",\n", "\n,\n", "\n", "\r", "\r\n", "a", '\n"",\n'])),
+    pieces=st.lists(st.integers(1, 9), max_size=30),
+    n_columns=st.integers(1, 3),
+    encoding=st.sampled_from(["utf-8", "utf-16", "cp1252"]),
+)
+def test_empty_records_are_blank_lines_however_the_text_is_cut(
+    text: list[str], pieces: list[int], n_columns: int, encoding: str
+) -> None:
+    whole = "".join(text)
+    quotes, content = Quotes(delimiter=",", n_columns=n_columns, encoding=encoding), whole.encode(encoding)
+    cuts = [0, *(cut for cut in itertools.accumulate(pieces) if cut < len(content)), len(content)]
+
+    given = [quotes.feed(content[start:stop]) for start, stop in itertools.pairwise(cuts)]
+    given.append(quotes.finish())
+
+    assert (b"".join(given).decode(), quotes.n_empty) == blanked_slowly(whole, ",", n_columns)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -98,3 +99,10 @@ def test_nothing_is_written_and_what_is_not_there_is_not_made(database: Path, tm
         read_sqlalchemy(SqlSelection(f"sqlite:///{database}", {"table": "persons"}), list)
     with pytest.raises(gh.InputError, match="name one table"):
         SqlSelection(f"sqlite:///{database}", {})
+
+
+def test_a_driver_that_is_missing_is_named_as_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for driver, module, package in (("pymysql", "pymysql", "pymysql"), ("mysqldb", "MySQLdb", "mysqlclient")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(gh.MissingExtra, match=f"the driver '{module}' of this database .*: pip install {package}$"):
+            open_source(f"mysql+{driver}://u@127.0.0.1:1/x", table="a")

@@ -65,7 +65,11 @@ def test_a_text_that_is_not_unicode_is_refused_without_being_shown() -> None:
     texts = ["gonorrhoea\ud800", "flu"]
     frames = [{"age": [1, 2], "d": texts}, pd.DataFrame({"age": [1, 2], "d": pd.Series(texts, dtype=object)})]
     for frame in frames:
-        for read in (lambda f: gh.read(f, quasi=["age"], sensitive="d"), gh.inspect):
+        (left_out,) = [
+            notice for notice in gh.inspect(frame).notices if "cannot be read: column 'd' has texts" in notice
+        ]
+        assert "gonorrh" not in left_out
+        for read in (lambda f: gh.read(f, quasi=["age"], sensitive="d"), lambda f: gh.inspect(f, sensitive="d")):
             with pytest.raises(gh.DomainError, match="'d' has texts that are not Unicode") as refusal:
                 read(frame)
             assert "gonorrh" not in told(refusal)
@@ -105,3 +109,40 @@ def test_an_order_of_very_many_categories_takes_no_time_worth_mentioning() -> No
     assert declared.column("x").domain.values.equals(brought.column("x").domain.values)
     with pytest.raises(gh.DomainError, match="repeats 'c0000007'"):
         gh.read(people, quasi=["x"], sensitive="s", ordered={"x": [*values, "c0000007"]})
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"), [(10**23, "large"), (-(10**23), "small"), (2**63, "large"), (1e30, "large")]
+)
+@pytest.mark.parametrize("option", ["bottom", "top"])
+def test_a_limit_that_is_too_large_for_a_number_is_told_so(option: str, limit: float, words: str) -> None:
+    with pytest.raises(gh.DomainError, match=f"the limit for column 'age' is too {words}: give one"):
+        gh.read(PEOPLE, quasi=["age"], sensitive="disease", **{option: {"age": limit}})  # type: ignore[arg-type]
+
+
+def test_an_option_for_a_column_that_is_there_does_not_say_that_it_is_not() -> None:
+    people = {**PEOPLE, "pay": [10, 20]}
+    with pytest.raises(gh.SchemaError, match="column 'pay' has no role: give it one, or leave top= out for it"):
+        gh.read(people, quasi=["age"], sensitive="disease", top={"pay": 15})
+    with pytest.raises(gh.SchemaError, match=r"column 'disease' is sensitive: leave top= out .* can be given for age"):
+        gh.read(people, quasi=["age"], sensitive="disease", top={"disease": 15})
+    with pytest.raises(gh.SchemaError, match="there is no column 'pai'"):
+        gh.read(people, quasi=["age"], sensitive="disease", top={"pai": 15})
+
+
+def test_a_column_within_the_name_of_the_only_one_asks_for_the_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("nr:age:disease\n1:20:flu\n2:30:gout\n")
+    with pytest.raises(
+        gh.SchemaError, match=r"has a single one, 'nr:age:disease': say what separates its fields .delim"
+    ):
+        gh.read(tmp_path / "a.csv", quasi=["age"], sensitive="disease")
+    assert gh.read(tmp_path / "a.csv", quasi=["age"], sensitive="disease", delimiter=":").n_tuples == 2
+
+
+def test_inspect_leaves_out_what_cannot_be_read() -> None:
+    people = {**PEOPLE, "visits": [[1], [2]]}
+    found = gh.inspect(people)
+    assert [column.name for column in found.columns] == ["age", "disease"]
+    assert any("because it cannot be read: column 'visits' has lists" in notice for notice in found.notices)
+    with pytest.raises(gh.DomainError, match="column 'visits' has lists"):
+        gh.inspect(people, sensitive="visits")

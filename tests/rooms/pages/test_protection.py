@@ -6,16 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import glasshouse as gh
 from glasshouse.pages.people_without_promise import LeftOut
 from glasshouse.pages.protection import not_protected, protected
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PEOPLE = {
     "age": list(range(20, 44)),

@@ -244,6 +244,47 @@ SORTS: list[Callable[[random.Random, int], Any]] = [
 ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+@pytest.mark.parametrize("empty", [",,", '"","",""', ',"",'])
+def test_rows_that_are_empty_in_every_column_are_nobody(empty: str, encoding: str, tmp_path: Path) -> None:
+    people = [f"{20 + i % 3},{'ÄBC'[i % 3]},flu" for i in range(100)]
+    lines = ["age,sex,disease", empty, *people[:50], empty, empty, *people[50:], ",,gout", empty]
+    path = tmp_path / "people.csv"
+    path.write_bytes("\r\n".join(lines).encode(encoding))
+    how: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "missing": "category", "encoding": encoding}
+
+    read, counted = gh.read(path, **how), count_file(path, **how)
+
+    assert (read.n_tuples, counted.n_rows, counted.kinds.n_people) == (101, 101, 101)
+    assert sum(len(kinds) for kinds, _, _ in counted.people()) == 101
+    assert_equal(counted.kinds, kinds_of(read)[0])
+    assert read.notices == counted.notices
+    assert "4 rows of people.csv are empty in every column and are left out" in read.notices
+
+
+def test_an_empty_line_of_a_value_is_no_empty_row(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text('age,disease\n30,"flu\n,\nand gout"\n31,flu\n')
+
+    read = gh.read(path, quasi=["age"], sensitive="disease")
+
+    assert read.sensitive[0].domain.values.to_pylist() == ["flu", "flu\n,\nand gout"]
+    assert not any("empty" in notice for notice in read.notices)
+
+
+def test_people_without_any_published_value_are_told_of_in_every_engine(tmp_path: Path) -> None:
+    rows = pa.table(
+        {"age": [30, None, None, None], "disease": ["flu", None, "flu", None], "note": ["a", "b", "c", None]}
+    )
+    pq.write_table(rows, tmp_path / "people.parquet")
+    how: dict[str, Any] = {"quasi": ["age"], "sensitive": "disease", "missing": "category"}
+    told = "2 rows have no value in any published column, and each counts as a person: "
+
+    for notices in (gh.read(rows, **how).notices, count_file(tmp_path / "people.parquet", **how).notices):
+        assert any(notice.startswith(told) for notice in notices)
+    assert not any(told[2:] in notice for notice in gh.read(rows, **{**how, "missing": "drop"}).notices)
+
+
 @pytest.mark.parametrize("seed", range(tables(4000)))
 def test_identifiers_are_checked_as_they_are_in_memory(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -262,7 +262,9 @@ def inspect(
     """
     if sensitive is not None:
         (sensitive,) = names_given("sensitive", [sensitive])
-    opened, found = opened_as_written(source, decimal, delimiter=delimiter, encoding=encoding, table=table, query=query)
+    needed = {*(roles or {}), *([] if sensitive is None else [sensitive])}
+    how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "table": table, "query": query}
+    opened, found = opened_as_written(source, decimal, needed=needed, **how)
     if decimal is None and found == ",":
         opened = replace(opened, notices=(*opened.notices, _COMMAS))
     return replace(inspected(opened, sensitive, roles), decimal=found)

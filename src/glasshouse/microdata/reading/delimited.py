@@ -13,7 +13,8 @@ reported.
 
 Quotation marks group, and mean nothing else: ``"12"`` is the number 12 and ``""`` is missing, for many programs
 quote every field. A mark that is never closed is refused: the value that it opens would be the rest of the file. Blank
-lines are skipped. Blanks around a text belong to it; around a number they do not.
+lines are skipped, and so are records that are empty in every column, which are counted. Blanks around a text belong to
+it; around a number they do not.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class Delimited:
         return replace(self, encoding=encoding_of(self))
 
     def open(self, quotes: Quotes | None = None) -> pa.NativeFile:
-        """Open the decompressed bytes; ``quotes`` gets to see them as they are read."""
+        """Open the decompressed bytes; if ``quotes`` scans them, they come in UTF-8 and without empty records."""
         stream = open_bytes(self.path, self.compression)
         return stream if quotes is None else quotes.watching(stream)
 
@@ -142,10 +143,15 @@ class Delimited:
         """A watcher for the quotation marks of this file."""
         return Quotes(delimiter=self.delimiter or ",", n_columns=n_columns, encoding=self.encoding)
 
-    def options(self, *, columns: Collection[str] | None = None, as_text: Collection[str] = ()) -> dict[str, Any]:
-        """Spell the options out for Arrow; only ``columns`` are converted, ``as_text`` without inference."""
+    def options(
+        self, *, columns: Collection[str] | None = None, as_text: Collection[str] = (), scanned: bool = False
+    ) -> dict[str, Any]:
+        """Spell the options out for Arrow; only ``columns`` are converted, ``as_text`` without inference.
+
+        What was ``scanned`` for quotation marks is in UTF-8.
+        """
         return {
-            "read_options": arrow_csv.ReadOptions(encoding=self.encoding),
+            "read_options": arrow_csv.ReadOptions(encoding="utf-8" if scanned else self.encoding),
             # Looking for line breaks between quotation marks slows the reader down by a quarter.
             "parse_options": arrow_csv.ParseOptions(delimiter=self.delimiter or ",", newlines_in_values=self.quoted),
             "convert_options": arrow_csv.ConvertOptions(
@@ -204,6 +210,23 @@ def _has_quotation_marks(path: Path) -> bool:
         return any(b'"' in block for block in iter(lambda: file.read(1 << 20), b""))
 
 
+def _may_have_empty_lines(file: Delimited, n_columns: int) -> bool:
+    """Whether a text without quotation marks may have records that are empty in every column."""
+    if file.encoding != "utf-8":
+        return True
+    delimiters = (file.delimiter or ",").encode() * (n_columns - 1)
+    if not delimiters:
+        return False
+    before = b""
+    with file.path.open("rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            before += block
+            if b"\n" + delimiters in before or b"\r" + delimiters in before:
+                return True
+            before = before[-n_columns:]
+    return False
+
+
 def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[str]]) -> Loaded:
     """Read the chosen columns in the file's encoding, or raise `UnicodeError`."""
     file, looks, notices = looked_at(file, head)
@@ -211,12 +234,14 @@ def _read(file: Delimited, head: bytes, choose: Callable[[Sequence[str]], list[s
     if not chosen:
         return Loaded(pa.table({}), tuple(notices), file.delimiter, {}, file.encoding)
     suspects = {name: looks.field(name).type for name in chosen if is_number(looks.field(name).type)}
-    quotes = file.quotes(len(looks.names)) if file.quoted else None
+    scanned = file.quoted or _may_have_empty_lines(file, len(looks.names))
+    quotes = file.quotes(len(looks.names)) if scanned else None
     columns = _read_columns(file, chosen, as_text=suspects, quotes=quotes)
     breaks = {} if quotes is None else checked_breaks(file, quotes, looks.names)
     late = {name: column.type for name, column in columns.items() if is_number(column.type)}
     if late:  # empty as far as was looked
-        columns |= _read_columns(file, late, as_text=late)
+        again = file.quotes(len(looks.names)) if scanned else None
+        columns |= _read_columns(file, late, as_text=late, quotes=again)
         suspects |= late
     if not len(columns[chosen[0]]):
         raise no_rows(file)
@@ -289,9 +314,9 @@ def _open_line(file: Delimited) -> int | None:
         with file.open() as stream:
             for piece in iter(lambda: bytes(stream.read(1 << 20)), b""):
                 quotes.feed(piece)
+        quotes.finish()
     except (OSError, UnicodeError):
         return None
-    quotes.finish()
     return quotes.open_line
 
 
@@ -301,6 +326,14 @@ def quotes_notices(file: Delimited, quotes: Quotes) -> Iterator[str]:
             f"quoted values of {file.path.name} with text after the closing quotation mark: {quotes.n_astray:,}, "
             f"first in line {quotes.first_astray:,}. Write a quotation mark inside a value twice"
         )
+    if quotes.n_empty:
+        yield empty_rows(file.path, quotes.n_empty)
+
+
+def empty_rows(path: Path, n_rows: int) -> str:
+    """The note on rows that are left out because nothing is in them."""
+    one, many = (f"of {path.name} {told} empty in every column and {told} left out" for told in ("is", "are"))
+    return counted(n_rows, f"row {one}", f"rows {many}")
 
 
 def _read_columns(
@@ -309,7 +342,8 @@ def _read_columns(
     # Not closed by hand: a thread of Arrow that still read ahead would read from the file that is opened next under the
     # same number. (The streaming reader, which is not used here, does read on after it is closed.)
     with translated_errors(file):
-        table = arrow_csv.read_csv(file.open(quotes), **file.options(columns=columns, as_text=as_text))
+        options = file.options(columns=columns, as_text=as_text, scanned=quotes is not None)
+        table = arrow_csv.read_csv(file.open(quotes), **options)
     return dict(zip(columns, table.columns, strict=True))
 
 
@@ -518,7 +552,10 @@ def _ragged(file: Delimited) -> SourceError:
 
 def _delimiter_notices(file: Delimited, detected: str | None) -> Iterator[str]:
     if detected is None:
-        yield f"no delimiter was found in {file.path.name}: it is read as a single column"
+        yield (
+            f"no delimiter was found in {file.path.name}, so it is read as a single column: if something separates its "
+            "fields, say what (delimiter=)"
+        )
     elif detected != "," and not (detected == "\t" and ".tsv" in file.path.name.lower()):
         yield f"the fields of {file.path.name} are taken to be separated by {DELIMITERS[detected]}"
 

@@ -15,13 +15,13 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,7 +29,7 @@ from pyarrow import ipc
 
 from glasshouse.database import is_address
 from glasshouse.database.sqlalchemy_address import is_sqlalchemy_address
-from glasshouse.errors import GlasshouseError, InputError, SchemaError, SourceError
+from glasshouse.errors import DomainError, GlasshouseError, InputError, SchemaError, SourceError
 from glasshouse.microdata.cautions import Written
 from glasshouse.microdata.reading.database_file import database_format, read_database_file
 from glasshouse.microdata.reading.delimited import (
@@ -51,6 +51,7 @@ from glasshouse.unpacking.budget import Room, is_text
 
 __all__ = ["NULL_SPELLINGS", "Source", "open_source"]
 
+_T = TypeVar("_T")
 _ACCEPTED = (
     "a path (CSV, Parquet, Arrow IPC, ORC, Excel, Stata, SPSS, SAS, SQLite, DuckDB), the address of a PostgreSQL "
     "database, a pandas or polars frame, a pyarrow "
@@ -84,6 +85,7 @@ _BINARY_SUFFIXES = {
     ".zip": "a zip archive",
 }
 _ADDRESS = re.compile(r"[\w+.-]{2,}:/")  # with two strokes, of which a path keeps one
+_FILES = ("file", "duckdb", "csv", "parquet", "arrow")  # with which addresses of files begin elsewhere
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # of UTF-16 and UTF-32, whose text is full of NULs
 
 
@@ -117,13 +119,15 @@ def open_source(
     narrow: bool = False,
     table: str | None = None,
     query: str | None = None,
+    needed: Collection[str] | None = None,
 ) -> Source:
     """Open a file, a frame or a table of a database, as `read` takes them, as a table in normal form. None is changed.
 
     Lazy frames and relations are run, and so is a reader of batches: once. Of ``columns`` those that the source does
     not have are passed over: compare with `Source.columns`. ``null_values`` replaces the spellings of missing values:
     ``(*NULL_SPELLINGS, "?")`` adds one. With ``narrow`` integers stay as narrow as they came, and the texts of a
-    database in their dictionaries. A source that cannot be read or has no rows is a `SourceError`, column names that
+    database in their dictionaries. If ``needed`` is given, other columns that cannot be read are left out, and a notice
+    says why. A source that cannot be read or has no rows is a `SourceError`, column names that
     are missing or repeated are a `SchemaError`, and values that no plain type can hold a `DomainError`.
 
     >>> opened = open_source({"age": [30, None], "zip": ["01234", "12345"]}, columns=["zip"])
@@ -141,14 +145,32 @@ def open_source(
     def choose(names: Sequence[str]) -> list[str]:
         known[:] = names
         told[:] = check_column_names(known, name)
-        return [column for column in known if column.strip() and (wanted is None or column in wanted)]
+        asked = (column for column in known if column.strip() and (wanted is None or column in wanted))
+        return [column for column in asked if column not in refused]
 
-    coded = narrow and kind == "postgres"
+    refused: dict[str, str] = {}  # columns that cannot be read, and why
+    again = source != STANDARD_INPUT if isinstance(source, str) else not hasattr(source, "read_next_batch")
+
+    def passing_over(work: Callable[[], _T], *, repeatable: bool) -> _T:
+        """Do the work again without the columns that it refuses, as far as these are not needed."""
+        while True:
+            try:
+                return work()
+            except DomainError as error:
+                passed = needed is not None and repeatable and error.column not in (None, *needed, *refused)
+                if not passed or len(choose(known)) < 2:
+                    raise
+                refused[str(error.column)] = str(error)
+
+    def normal_form(read: Loaded) -> tuple[pa.Table, dict[str, tuple[Any, ...]], tuple[str, ...]]:
+        some = read.table.drop_columns([column for column in read.table.column_names if column in refused])
+        return normalise(some, whole_floats=kind == "pandas", narrow=narrow, coded=narrow and kind == "postgres")
+
     try:
-        loaded = Loaded(*load(choose))
+        loaded = passing_over(lambda: Loaded(*load(choose)), repeatable=again)
         if loaded.table.num_columns and not loaded.table.num_rows:
             raise SourceError(f"{name} has no rows", source=source)
-        normal, orders, assumed = normalise(loaded.table, whole_floats=kind == "pandas", narrow=narrow, coded=coded)
+        normal, orders, assumed = passing_over(lambda: normal_form(loaded), repeatable=True)
     except MemoryError:
         raise SourceError(
             f"{name} does not fit into the memory of this machine: a CSV or Parquet file can be published in batches "
@@ -159,7 +181,12 @@ def open_source(
         table=normal,
         kind=kind,
         columns=tuple(filter(str.strip, known)),
-        notices=(*told, *loaded.notices, *assumed),
+        notices=(
+            *told,
+            *loaded.notices,
+            *assumed,
+            *map("a column is left out, because it cannot be read: {}".format, refused.values()),
+        ),
         orders=orders,
         written=Written(
             n_columns=len(known),
@@ -275,6 +302,9 @@ def existing_file(source: str | os.PathLike[str]) -> Path:
         )
     if _ADDRESS.match(given):
         # not shown, for it may hold a password
+        scheme = given.partition(":")[0].lower()
+        if scheme in _FILES:
+            raise SourceError(f"leave {scheme}:// out: a file is given by its path alone, such as /data/people.csv")
         raise SourceError("the source is a web address: download the file first and give its path")
     path = Path(given).expanduser()
     try:
@@ -480,6 +510,11 @@ def refuse_foreign(
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
     named = _BINARY_SUFFIXES.get(last)
     if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
+        if (wide := _wide_encoding(head)) is not None:
+            raise SourceError(
+                f"{path} is text in UTF-16, as it seems, without the mark that says so: give encoding={wide!r}",
+                source=path,
+            )
         if named is not None:
             raise SourceError(
                 f"{path} is damaged, or is not {named}, though it is named like one: copy it again, or open it with "
@@ -505,6 +540,15 @@ def refuse_foreign(
             "say what separates its fields (delimiter=)",
             source=path,
         )
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """The encoding of a text of which every second byte is mostly zero, and no other one is."""
+    zeros = [head[place::2].count(0) for place in (0, 1)]
+    most = len(head) // 2
+    if min(zeros) == 0 and 2 * max(zeros) > most:
+        return "utf-16-le" if zeros[1] else "utf-16-be"
+    return None
 
 
 @contextmanager
@@ -546,7 +590,19 @@ def _from_polars(frame: Any, choose: _Choose) -> _Loaded:
         chosen = choose(frame.collect_schema().names())
         chosen_frame = frame.select(chosen)
         collected = chosen_frame.collect() if hasattr(chosen_frame, "collect") else chosen_frame
+        for name, kind in zip(collected.columns, collected.dtypes, strict=True):
+            _refuse_foreign_type(collected, name, kind)
         return _with_orders(collected.to_arrow(), collected), ()
+
+
+def _refuse_foreign_type(frame: Any, name: str, kind: Any) -> None:
+    """Refuse a column of a type of polars that Arrow does not have."""
+    try:
+        frame.select(name).head(0).to_arrow()
+    except Exception:
+        raise DomainError(
+            f"column {name!r} has the type {kind} of polars: convert it to text, numbers or dates", column=name
+        ) from None
 
 
 def _with_orders(table: pa.Table, frame: Any) -> pa.Table:

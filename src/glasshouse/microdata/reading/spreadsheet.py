@@ -2,8 +2,9 @@
 """Spreadsheets: one sheet of an Excel workbook (.xlsx), with the names of its columns in the first row.
 
 Cells are taken as they are shown: the last result of a formula, a date as a date, a text as a text, so that a zip code
-that was kept as text keeps its leading zero. Empty rows and columns at the end are left out. A cell that shows an
-error is missing, and it is said. A column with values but no name is refused, because the first row may be a title.
+that was kept as text keeps its leading zero. Empty rows and columns are left out, and it is said how many rows were
+empty above the last. A cell that shows an error is missing, and it is said. Merged cells and formulas without a result
+are refused, and so is a column with values but no name, because the first row may be a title.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from glasshouse.errors import DomainError, GlasshouseError, InputError, MissingExtra, SchemaError, SourceError
+from glasshouse.microdata.reading.delimited import empty_rows
 from glasshouse.microdata.reading.normal_form import column_of_values
+from glasshouse.microdata.reading.sheet_markup import refuse_hidden_values
 from glasshouse.unpacking.budget import Room
 
 if TYPE_CHECKING:
@@ -83,24 +86,38 @@ def _read(path: Path, sheet: Any, choose: Callable[[Sequence[str]], list[str]]) 
     chosen = choose(header) if header else []
     places = [header.index(name) for name in chosen]
     values: list[list[Any]] = [[] for _ in chosen]
-    n_errors, last = 0, 0
-    for n_rows, row in enumerate(rows, start=1):
-        if any(cell.value is not None for cell in row):
-            last = n_rows
-            _refuse_nameless(path, n_rows + 1, row, header)
+    numbers: list[int] = []  # of the rows that are not empty
+    n_errors, last = 0, 1
+    for number, row in enumerate(rows, start=2):
+        there = [cell.value for cell in row if cell.value is not None]
+        last = number if there else last
+        if not any(value != "" for value in there):
+            continue
+        numbers.append(number)
+        _refuse_nameless(path, number, row, header)
         for column, place in zip(values, places, strict=True):
-            cell = row[place] if place < len(row) else None
-            value = None if cell is None else cell.value
-            if value is not None and getattr(cell, "data_type", None) == _ERROR:
-                value, n_errors = None, n_errors + 1
+            value, is_error = _value(row, place)
+            n_errors += is_error
             column.append(value)
     if not header:
         choose(header)
-    if not last:
+    n_empty = last - 1 - len(numbers)
+    if n_empty or any(value is None for column in values for value in column):
+        with sheet._get_source() as source:
+            refuse_hidden_values(path, source, dict(zip(places, chosen, strict=True)), last)
+    if not numbers:
         raise SourceError(f"{path} has no rows", source=path)
-    columns = {name: _column(path, name, column[:last]) for name, column in zip(chosen, values, strict=True)}
+    columns = {name: _column(path, name, column, numbers) for name, column in zip(chosen, values, strict=True)}
     notices = [f"cells that show an error of the spreadsheet, which count as missing: {n_errors:,}"] if n_errors else []
-    return pa.table(columns), tuple(notices)
+    return pa.table(columns), (*notices, *([empty_rows(path, n_empty)] if n_empty else []))
+
+
+def _value(row: Sequence[Any], place: int) -> tuple[Any, bool]:
+    """The value of a cell, and whether it shows an error, which is missing."""
+    cell = row[place] if place < len(row) else None
+    value = None if cell is None else cell.value
+    is_error = value is not None and getattr(cell, "data_type", None) == _ERROR
+    return (None if is_error else value), is_error
 
 
 def _refuse_nameless(path: Path, number: int, row: Sequence[Any], header: Sequence[str]) -> None:
@@ -117,12 +134,13 @@ def _refuse_nameless(path: Path, number: int, row: Sequence[Any], header: Sequen
     )
 
 
-def _column(path: Path, name: str, values: list[Any]) -> pa.Array | pa.ChunkedArray:
+def _column(path: Path, name: str, values: list[Any], numbers: list[int]) -> pa.Array | pa.ChunkedArray:
     """A column as Arrow; where its values are of several types, the error names the first row with another type."""
     try:
         return column_of_values(_alike(values), name)
     except DomainError as error:
-        there = [(number, _kind(value)) for number, value in enumerate(values, start=2) if value not in (None, "")]
+        cells = zip(numbers, values, strict=True)
+        there = [(number, _kind(value)) for number, value in cells if value not in (None, "")]
         odd = next(((number, kind) for number, kind in there if kind != there[0][1]), None)
         if odd is None:
             raise

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SqlSelection", "read_sqlalchemy"]
 
 _BATCH = 10_000  # rows that come at once
+_PACKAGES = {"MySQLdb": "mysqlclient", "psycopg2": "psycopg2-binary"}  # drivers that are called otherwise on PyPI
 
 
 class SqlSelection:
@@ -84,7 +85,9 @@ def _connected(selection: SqlSelection) -> Iterator[Any]:
     except (GlasshouseError, MemoryError):
         raise
     except ImportError as error:
-        raise MissingExtra(f"the driver {error.name!r} of this database", extra="sqlalchemy") from None
+        module = str(error.name).partition(".")[0]
+        package = "" if module == "sqlalchemy" else _PACKAGES.get(module, module)
+        raise MissingExtra(f"the driver {module!r} of this database", extra="sqlalchemy", package=package) from None
     except Exception as error:
         raise SourceError(
             f"{selection} cannot be read ({type(error).__name__}): check the address, the password and the query with "

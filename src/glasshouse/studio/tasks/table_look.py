@@ -37,7 +37,8 @@ def look(*, tell: Tell, file: str, **how: Any) -> dict[str, Any]:
     tell.progress("Reading the table", 0, 3)
     from glasshouse.microdata.inspection.inspection import inspected, opened_as_written
 
-    opened, decimal = opened_as_written(file, **{name: value for name, value in how.items() if value is not None})
+    given = {name: value for name, value in how.items() if value is not None}
+    opened, decimal = opened_as_written(file, needed=(), **given)
     columns, rows = opened.table.num_columns, opened.table.num_rows
     tell.progress(f"Looking at {counted(columns, 'column')} of {counted(rows, 'row')}", 1, 3)
     report = inspected(opened)
