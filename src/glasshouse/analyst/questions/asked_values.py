@@ -258,15 +258,8 @@ class _Settling:
     def _texts(self, column: str, values: ValueSet) -> ValueSet:
         """Texts of a column: known ones, and the leaves of nodes."""
         pieces = values.pieces()
-        if not isinstance(pieces, Listing):  # a range of texts
-            texts = self.texts(column)
-            ends = {end for one in values.intervals() for end in (one.low, one.high) if end is not None}
-            if texts is None or not _are_alike(texts, ends):
-                self.notes.append(f"texts of {column!r} are compared letter by letter, as in a dictionary")
-            if not self.is_masked(column):
-                return values
-            found = self._of_masked(column, values.__contains__, lambda start: _has_all(values, start))
-            return found | ValueSet.of([None]) if None in values else found
+        if not isinstance(pieces, Listing):
+            return self._range_of_texts(column, values)
         asked = [text_of(value) for value in pieces.values]
         below = self._below(column)
         known = self._known(column)
@@ -289,6 +282,17 @@ class _Settling:
         for node in nodes.values():
             found = found | node
         return ~found if pieces.cofinite else found
+
+    def _range_of_texts(self, column: str, values: ValueSet) -> ValueSet:
+        """Texts between others, which are compared letter by letter; where some are masked, the published ones."""
+        texts = self.texts(column)
+        ends = {end for one in values.intervals() for end in (one.low, one.high) if end is not None}
+        if texts is None or not _are_alike(texts, ends):
+            self.notes.append(f"texts of {column!r} are compared letter by letter, as in a dictionary")
+        if not self.is_masked(column):
+            return values
+        found = self._of_masked(column, values.__contains__, lambda start: _has_all(values, start))
+        return found | ValueSet.of([None]) if None in values else found
 
     def _unknown(self, column: str, text: str, known: Sequence[str]) -> DomainError:
         """The error for a text that the column cannot have; also how to ask for missing values, if they are meant."""
