@@ -209,6 +209,14 @@ def test_an_answer_has_its_truth_beside_it_and_files_without_it(place: Path, tmp
         answer.ask(tell=TELL, sql="SELECT COUNT(*) WHERE diseas = 'flu'", **how)
 
 
+def test_an_undefined_number_has_no_value_and_no_interval(place: Path, tmp_path: Path) -> None:
+    how = {"release": str(place / "out" / "release"), "model": "uniform", "keep": str(tmp_path / "learned.json")}
+    found = answer.ask(tell=TELL, sql="SELECT AVG(age), COUNT(*) WHERE age > 200", **how)
+    first, second = found["rows"][0]["cells"]
+    assert (first["estimate"], first["interval"]) == ("no value", "none")
+    assert (second["estimate"], second["interval"]) == ("0", "0 to 0")
+
+
 def test_every_example_can_be_asked(place: Path, tmp_path: Path) -> None:
     found = release_look.look(tell=TELL, release=str(place / "out" / "release"))
 

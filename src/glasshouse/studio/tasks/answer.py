@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from glasshouse.studio.tasks.equivalents import question_equivalents
@@ -82,9 +82,8 @@ def _rows(answer: Answer, truths: Sequence[tuple[Any, ...]] | None) -> list[dict
     for place, (keys, estimates) in enumerate(zip(answer.keys, answer.estimates, strict=True)):
         cells = [
             {
-                "estimate": f"{estimate.value:,.6g}",
-                "low": f"{estimate.low:,.6g}",
-                "high": f"{estimate.high:,.6g}",
+                "estimate": "no value" if isnan(estimate.value) else f"{estimate.value:,.6g}",
+                "interval": _interval(estimate),
                 "true": None if truths is None else _written(truths[place][i]),
                 "inside": None if truths is None else _inside(estimate, truths[place][i]),
             }
@@ -92,6 +91,14 @@ def _rows(answer: Answer, truths: Sequence[tuple[Any, ...]] | None) -> list[dict
         ]
         found.append({"keys": [None if key is None else text_of(key) for key in keys], "cells": cells})
     return found
+
+
+def _interval(estimate: Any) -> str:
+    """The interval in words; an undefined number has none, and some have one end only."""
+    low, high = (f"{end:,.6g}" if isfinite(end) else "" for end in (estimate.low, estimate.high))
+    if low and high:
+        return f"{low} to {high}"
+    return f"at least {low}" if low else f"at most {high}" if high else "none"
 
 
 def _written(true: float | None) -> str:
