@@ -11,6 +11,7 @@ group would have been cut; so person 1 has a.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -82,7 +83,8 @@ class Refined(Method):
     inner: str = "anatomize"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coarse", catalog.chosen(catalog.METHODS, self.coarse))  # which may be named by text
+        if isinstance(self.coarse, str | Mapping):  # which may be named by text
+            object.__setattr__(self, "coarse", catalog.chosen(catalog.METHODS, self.coarse))
         if not isinstance(self.coarse, Method):
             raise ParameterError("Refined", "coarse", "a grouping method", self.coarse)
         if self.inner not in ("anatomize", "ace"):

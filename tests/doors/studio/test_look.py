@@ -265,7 +265,7 @@ def test_names_and_values_that_look_like_code_are_shown_as_text(tmp_path: Path) 
     )
     file = tmp_path / "<b>table.parquet"
     pq.write_table(table, file)
-    read = gh.read(file, quasi=[quasi], sensitive=sensitive, identifier=identifier)
+    read = gh.read(file, quasi=[quasi], sensitive=sensitive, identifier=identifier, accept=["no-header"])
     gh.publish(read, principle=gh.LDiversity(2), out=tmp_path / "out", source=gh.Source.seeded(1), allow_seed=True)
 
     def prepare(desk: Desk) -> None:

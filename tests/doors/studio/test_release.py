@@ -238,7 +238,7 @@ def test_names_and_values_are_shown_as_text(tmp_path: Path) -> None:
     pq.write_table(pa.table(columns), file)
     with sitting(seed=SEED) as made:
         made.desk.open(str(file), file.name)
-        made.desk.choose(quasi=[evil[0]], sensitive=[evil[1]], ell=2, title=evil[0])
+        made.desk.choose(quasi=[evil[0]], sensitive=[evil[1]], ell=2, title=evil[0], accept=["no-header"])
         made.entered.get("/release")
         made.wait("trial")
         publish(made, tmp_path / "out", title=evil[1], licence="CC-BY-4.0")

@@ -510,15 +510,15 @@ def refuse_foreign(
     last = next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst", ".zstd")), "")
     named = _BINARY_SUFFIXES.get(last)
     if b"\0" in head and encoding is None and not head.startswith(_WIDE_MARKS):
-        if (wide := _wide_encoding(head)) is not None:
-            raise SourceError(
-                f"{path} is text in UTF-16, as it seems, without the mark that says so: give encoding={wide!r}",
-                source=path,
-            )
         if named is not None:
             raise SourceError(
                 f"{path} is damaged, or is not {named}, though it is named like one: copy it again, or open it with "
                 "the program that wrote it and save the table as CSV",
+                source=path,
+            )
+        if (wide := _wide_encoding(head)) is not None:
+            raise SourceError(
+                f"{path} is text in UTF-16, as it seems, without the mark that says so: give encoding={wide!r}",
                 source=path,
             )
         raise SourceError(

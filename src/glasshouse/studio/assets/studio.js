@@ -50,8 +50,8 @@ function follow(section) {
 // A page that answers a form that was refused cannot be loaded again: its step is shown, and says still why.
 function again(section) {
   const step = `/${section.querySelector("[name=to]").value}`;
-  if (location.pathname === step) location.reload();
-  else location.replace(document.querySelector("[data-overtaken]") ? `${step}?overtaken` : step);
+  if (document.querySelector("[data-overtaken]")) location.replace(`${step}?overtaken`);
+  else location.reload();
 }
 
 async function replace(place, address, options) {
